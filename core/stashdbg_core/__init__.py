@@ -1,0 +1,1 @@
+"""The headless library of stashdbg: record, replay, read, compare and step through agent runs. Knows no screen."""

@@ -1,0 +1,133 @@
+"""One call while it is being recorded: from its start on the tape to its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from stashdbg_core.calls import ABSENT
+from stashdbg_core.errors import invalid_input
+from stashdbg_core.model import RETURN, THROW, RecordedEvent
+from stashdbg_core.record.capture import Kind
+from stashdbg_core.record.streams import Chunks, Ending
+
+if TYPE_CHECKING:
+    from stashdbg_core.record.tape_end import TapeEnd
+
+
+class Call:
+    """A call that has started; it takes one outcome.
+
+    ``returned`` and ``threw`` are for programs that cannot put their call into a function. A call that is not recorded
+    (over a cap, or after the recorder was closed) takes its outcome without a word, its ``seq`` is None.
+
+    Once it has its outcome it has every attribute of the ``RecordedEvent`` it is, and stands in for one where events
+    are written: making one of these costs as much as the rest of a short call.
+    """
+
+    __slots__ = (
+        "_ended", "_tape", "at", "call_id", "channel", "chunks", "input_ref", "key", "label", "ms", "ordinal",
+        "outcome", "parent", "ref", "seq", "site", "started", "thread",
+    )  # fmt: skip
+
+    extra: ClassVar[Mapping[str, bytes]] = MappingProxyType({})
+
+    def __init__(
+        self,
+        tape: TapeEnd,
+        seq: int | None,
+        channel: str,
+        key: str,
+        ordinal: int,
+        at: float | None = None,
+        thread: str | None = None,
+        parent: int | None = None,
+        site: str | None = None,
+    ) -> None:
+        self._tape = tape
+        self._ended = False
+        self.seq = seq
+        self.channel = channel
+        self.key = key
+        self.ordinal = ordinal
+        self.at = at
+        self.thread = thread
+        self.parent = parent
+        self.site = site
+        self.label: str | None = None
+        self.call_id: str | None = None
+        self.input_ref: str | None = None
+        self.chunks: Chunks | None = None
+        self.started = perf_counter()
+
+    def returned(self, value: Any) -> None:
+        """Record the value that the call returned.
+
+        Raises:
+            StashError: The call has an outcome already; or, on a strict recorder, a loss.
+        """
+        self._end(RETURN, value, "value")
+
+    def threw(self, error: BaseException) -> None:
+        """Record the exception that the call raised.
+
+        Raises:
+            StashError: The call has an outcome already; or, on a strict recorder, a loss.
+        """
+        self._end(THROW, error, "error")
+
+    def chunk(self, value: Any) -> None:
+        """Capture one chunk of a stream."""
+        if self.chunks is not None:
+            self.chunks.add(value)
+
+    def ended(self, ending: Ending, error: BaseException | None = None, returned: Any = ABSENT) -> None:
+        """Record a stream and how it ended."""
+        if self.seq is not None and self.chunks is not None and not self._ended:
+            self._ended = True
+            self._tape.keep_stream(self, ending, error, returned)
+
+    def settle(self, outcome: str, ref: str) -> None:
+        """Take the outcome, the ref of its value, and the time it took."""
+        self.outcome = outcome
+        self.ref = ref
+        self.ms = int((perf_counter() - self.started) * 1_000_000) / 1000
+        self.chunks = None
+
+    def as_event(self) -> RecordedEvent:
+        """Return this settled call where an event is asked for; see the class."""
+        return cast("RecordedEvent", self)
+
+    def event(self, outcome: str | None = None, ref: str | None = None) -> RecordedEvent:
+        """Return the event that this settled call is, or would be with this outcome now."""
+        unsettled = outcome is not None
+        return RecordedEvent(
+            self.seq if self.seq is not None else -1,
+            self.channel,
+            self.key,
+            self.ordinal,
+            outcome if outcome is not None else self.outcome,
+            ref if ref is not None else self.ref,
+            self.input_ref,
+            self.at,
+            self.label,
+            self.thread,
+            self.parent,
+            round((perf_counter() - self.started) * 1000, 3) if unsettled else self.ms,
+            self.call_id,
+            self.site,
+        )
+
+    def _end(self, outcome: str, value: Any, kind: Kind) -> None:
+        if self._ended:
+            raise invalid_input(
+                "a call was given a second outcome",
+                hint="call returned() or threw() once, or begin() another call",
+                channel=self.channel,
+                key=self.key,
+            )
+        self._ended = True
+        if self.seq is not None:
+            self._tape.keep_outcome(self, outcome, value, kind)

@@ -1,0 +1,220 @@
+"""Where a recorder's events go: memory, or a journal beside the file to be.
+
+A blob is written before, or with, the first event that refers to it. Nothing here locks; the recorder calls in turn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from stashdbg_core.canonical import Json, content_ref
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RawObject, RecordedEvent, Recording
+from stashdbg_core.record.call import Call
+from stashdbg_core.record.capture import Captured
+from stashdbg_core.store.atomic import free_path
+from stashdbg_core.store.blob_store import BlobStore
+from stashdbg_core.store.event_list import EventList
+from stashdbg_core.store.journal import JOURNAL_SUFFIX, JournalWriter, journal_path
+from stashdbg_core.store.journal_pack import pack
+from stashdbg_core.store.journal_read import read_journal
+from stashdbg_core.store.open import open_recording
+from stashdbg_core.store.sharing import Sharer
+from stashdbg_core.store.source import FileSource
+from stashdbg_core.store.writer import write_recording
+
+EVENT_BYTES = 250
+"""What an event's own record counts for in ``max_bytes``."""
+_MOST_UNWRITTEN = 64 << 20
+
+Unfinished = tuple[Call, str, Captured]
+"""A call in flight, and the outcome and value it has if the tape ends now."""
+
+
+class Ledger(Protocol):
+    """Takes values and events in the order calls finish."""
+
+    @property
+    def size(self) -> int:
+        """Bytes taken so far, roughly."""
+        ...
+
+    def store(self, tree: Json, stored: bytes) -> str:
+        """Store a value, its large pieces shared, and return its ref."""
+        ...
+
+    def put(self, stored: bytes) -> str:
+        """Store a value in one piece and return its ref."""
+        ...
+
+    def append(self, call: Call) -> None:
+        """Take a settled call; a file has it, and its values, when this returns."""
+        ...
+
+    def recording(self, recording_id: str, meta: Mapping[str, Json], unfinished: Sequence[Unfinished]) -> Recording:
+        """Return the tape so far, calls in flight as they stand."""
+        ...
+
+    def finish(self, meta: Callable[[], Mapping[str, Json]], unfinished: Sequence[Unfinished]) -> None:
+        """End the tape with the calls in flight as they stand."""
+        ...
+
+
+class MemoryLedger:
+    """A tape in memory."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+        self._blobs = BlobStore()
+        self.store = self._blobs.put
+        self.put = self._blobs.put_stored
+
+    @property
+    def size(self) -> int:
+        """Bytes taken so far, roughly."""
+        return self._blobs.stored_bytes + EVENT_BYTES * len(self._calls)
+
+    def append(self, call: Call) -> None:
+        """Take a settled call."""
+        self._calls.append(call)
+
+    def recording(self, recording_id: str, meta: Mapping[str, Json], unfinished: Sequence[Unfinished]) -> Recording:
+        """Return the tape so far, calls in flight as they stand; it does not change when recording goes on."""
+        blobs = BlobStore()
+        for ref in self._blobs.refs():
+            blobs.put_raw(ref, self._blobs.payload(ref).raw)
+        events = [call.event() for call in self._calls]
+        return _with_unfinished(recording_id, events, blobs, meta, unfinished)
+
+    def finish(self, meta: Callable[[], Mapping[str, Json]], unfinished: Sequence[Unfinished]) -> None:
+        """End the tape with the calls in flight as they stand."""
+        for call, outcome, value in unfinished:
+            call.settle(outcome, self.store(value.tree, value.stored))
+            self.append(call)
+
+
+class JournalLedger:
+    """A tape in a journal; memory holds only which values it has.
+
+    Args:
+        path: The file the tape becomes when it is closed.
+        recording_id: The recording's id.
+        meta: What is known at the start.
+        force: Replace the file; otherwise a name that is taken becomes ``run-2.json``, ``run-3.json``, ….
+
+    Raises:
+        StashError: The journal cannot be created.
+    """
+
+    def __init__(self, path: Path, recording_id: str, meta: Mapping[str, Json], *, force: bool) -> None:
+        self.path, self._journal = _create(path, recording_id, meta, force=force)
+        self._size = 0
+        self._owned = force
+        self._packed = False
+        self._refs: set[str] = set()
+        self._unwritten: list[tuple[str, bytes]] = []
+        self._sharer = Sharer(self.put)
+
+    @property
+    def size(self) -> int:
+        """Bytes taken so far, roughly."""
+        return self._size
+
+    @property
+    def journal_path(self) -> Path:
+        """The journal's own file."""
+        return self._journal.path
+
+    def store(self, tree: Json, stored: bytes) -> str:
+        """Store a value, its large pieces shared, and return its ref."""
+        return self._sharer.store(tree, stored)
+
+    def put(self, stored: bytes) -> str:
+        """Store a value in one piece and return its ref."""
+        ref = content_ref(stored)
+        if ref not in self._refs:
+            self._refs.add(ref)
+            self._unwritten.append((ref, stored))
+            self._size += len(stored)
+        return ref
+
+    def append(self, call: Call) -> None:
+        """Write a settled call and the values not yet written."""
+        blobs, self._unwritten = self._unwritten, []
+        try:
+            self._journal.append(blobs, call.as_event())
+        except BaseException:
+            self._take_back(blobs)
+            raise
+        self._size += EVENT_BYTES
+
+    def note(self, meta: Mapping[str, Json]) -> None:
+        """Write what is known about the run by now."""
+        self._journal.note(meta)
+
+    def recording(self, recording_id: str, meta: Mapping[str, Json], unfinished: Sequence[Unfinished]) -> Recording:
+        """Return the tape so far, read from the journal, calls in flight as they stand."""
+        if self._packed:
+            return open_recording(self.path)
+        read = read_journal(FileSource(self.journal_path))
+        blobs = BlobStore(read.blobs)
+        for ref, raw in self._unwritten:
+            blobs.put_raw(ref, raw)
+        return _with_unfinished(recording_id, read.events, blobs, meta, unfinished)
+
+    def save(self, recording: Recording) -> Path:
+        """Write the tape so far to the file it becomes in the end."""
+        self.path = write_recording(recording, self.path, overwrite=self._owned)
+        self._owned = True
+        return self.path
+
+    def finish(self, meta: Callable[[], Mapping[str, Json]], unfinished: Sequence[Unfinished]) -> None:
+        """End the tape with the calls in flight as they stand: the final file replaces the journal.
+
+        Raises:
+            OSError: The journal cannot be written.
+            StashError: The file cannot be written; the journal stays.
+        """
+        for call, outcome, value in unfinished:
+            call.settle(outcome, self.store(value.tree, value.stored))
+            self.append(call)
+        self.note(meta())
+        self._journal.close()
+        self.path = pack(self.journal_path, self.path, overwrite=self._owned)
+        self._packed = True
+
+    def _take_back(self, blobs: list[tuple[str, bytes]]) -> None:
+        """Keep values that could not be written for the next try; forget them if they become too many."""
+        self._unwritten = blobs + self._unwritten
+        if sum(len(raw) for _, raw in self._unwritten) > _MOST_UNWRITTEN:
+            self._refs.difference_update(ref for ref, _ in self._unwritten)
+            self._unwritten.clear()
+            self._sharer = Sharer(self.put)
+
+
+def _with_unfinished(
+    recording_id: str,
+    events: Sequence[RecordedEvent],
+    blobs: BlobStore,
+    meta: Mapping[str, Json],
+    unfinished: Sequence[Unfinished],
+) -> Recording:
+    open_events = [call.event(outcome, blobs.put(value.tree, value.stored)) for call, outcome, value in unfinished]
+    return Recording(recording_id, EventList([*events, *open_events]), blobs, RawObject.of(meta))
+
+
+def _create(wanted: Path, recording_id: str, meta: Mapping[str, Json], *, force: bool) -> tuple[Path, JournalWriter]:
+    """Make the journal of the first name that is free; the journal's own existence reserves the name."""
+    while True:
+        path = wanted if force else free_path(wanted, beside=("", JOURNAL_SUFFIX))
+        journal = journal_path(path)
+        if force:
+            journal.unlink(missing_ok=True)
+        try:
+            return path, JournalWriter(journal, recording_id, meta)
+        except StashError:
+            if force or not os.path.lexists(journal):
+                raise

@@ -1,0 +1,250 @@
+"""The end of the tape where calls are put on: places, captures, caps, and one lock.
+
+A call's ``seq`` and ``ordinal`` are taken together; captures run outside the lock; an event reaches the ledger before
+its call returns. A call that ends inside another's commit, as when the garbage collector closes a stream, waits
+its turn in a queue that the running commit empties.
+"""
+
+# ruff: noqa: A002 -- ``input`` is the recording format's own word
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any, Literal
+
+from stashdbg_core.calls import ABSENT, NO_OPTIONS, CallOptions, current_call
+from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.errors import invalid_input
+from stashdbg_core.model import RETURN, THROW, Recording
+from stashdbg_core.record.call import Call
+from stashdbg_core.record.capture import Capture, Captured, Kind, stand_in
+from stashdbg_core.record.lanes import Lanes
+from stashdbg_core.record.ledger import EVENT_BYTES, Ledger, Unfinished
+from stashdbg_core.record.losses import (
+    AFTER_CLOSE,
+    CLOCK_FAILED,
+    EVENT_NOT_WRITTEN,
+    INPUT_NOT_STORED,
+    META_NOT_WRITTEN,
+    OVER_LIMIT,
+    VALUE_TOO_LARGE,
+    Losses,
+)
+from stashdbg_core.record.names import Name, Names
+from stashdbg_core.record.streams import Chunks, Ending
+from stashdbg_core.record.streams import Kind as StreamKind
+from stashdbg_core.tags import PENDING, TAG
+
+
+class Caps:
+    """How much a tape takes; None is no limit."""
+
+    __slots__ = ("max_bytes", "max_events", "max_value_bytes")
+
+    def __init__(self, max_events: int | None, max_bytes: int | None, max_value_bytes: int | None) -> None:
+        self.max_events = max_events
+        self.max_bytes = max_bytes
+        self.max_value_bytes = max_value_bytes
+
+
+def time_of(clock: Callable[[], float], losses: Losses) -> float | None:
+    """Return the time in milliseconds since the epoch, or None if the clock fails."""
+    try:
+        at = clock() * 1000
+        if at - at != 0:
+            raise ValueError("not a moment")
+        return round(at, 3)
+    except Exception as error:  # noqa: BLE001 - the clock is the program's, or a test's
+        losses.lost(CLOCK_FAILED, "the clock failed", error)
+        return None
+
+
+class TapeEnd:
+    """Takes calls from any thread.
+
+    Args:
+        ledger: Where values and events go.
+        names: The names of calls.
+        capture: Makes live values storable.
+        losses: What could not be recorded.
+        caps: How much is recorded.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        names: Names,
+        capture: Capture,
+        losses: Losses,
+        caps: Caps,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ledger = ledger
+        self._names = names
+        self._capture = capture
+        self._losses = losses
+        self._caps = caps
+        self._clock = clock
+        self._lanes = Lanes()
+        self._lock = threading.RLock()  # a signal handler or a finaliser may record in the middle of recording
+        self._state: Literal["open", "full", "closed"] = "open"
+        self._seqs = count()
+        self._open: dict[int, Call] = {}
+        self._committing = False
+        self._deferred: deque[tuple[Call, str, Captured]] = deque()
+        self.size = 0
+        """Events on the tape."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the tape has ended."""
+        return self._state == "closed"
+
+    def begin(self, channel: str, key: str, input: Any, options: CallOptions, site: str | None) -> Call:
+        """Start a call: take its place, then capture its input."""
+        name = self._names.of(channel, key)
+        at = time_of(self._clock, self._losses)
+        if options is NO_OPTIONS:
+            thread, parent = self._lanes.current(), current_call.get()
+        else:
+            thread = options.thread if options.thread is not None else self._lanes.current()
+            parent = options.parent if options.parent is not None else current_call.get()
+        if thread is not None:
+            thread = self._names.text(thread)
+        with self._lock:
+            if self._state != "open":
+                return self._unrecorded(name)
+            seq = next(self._seqs)  # in one step: a signal handler may begin a call of its own right here
+            if seq == self._caps.max_events:
+                self._state = "full"
+                return self._unrecorded(name)
+            call = Call(self, seq, name.channel, name.key, next(name.ordinals), at, thread, parent, site)
+            self._open[seq] = call
+        if options.label is not None:
+            call.label = self._names.text(options.label)
+        if options.call_id is not None:
+            call.call_id = self._names.text(options.call_id)
+        if input is not ABSENT:
+            call.input_ref = self._store_input(self._capture.value(input, call.channel, call.key, "input", seq))
+        return call
+
+    def expect_chunks(self, call: Call, kind: StreamKind) -> None:
+        """Make a call that has started one whose result comes in chunks."""
+        limits = [cap for cap in (self._caps.max_value_bytes, self._caps.max_bytes) if cap is not None]
+        call.chunks = Chunks(kind, self._capture.chunk, min(limits, default=None))
+
+    def keep_outcome(self, call: Call, outcome: str, value: Any, kind: Kind) -> None:
+        """Capture what a call returned or raised, and put the event on the tape."""
+        seq = call.seq if call.seq is not None else -1
+        self._commit(call, outcome, self._capture.value(value, call.channel, call.key, kind, seq))
+
+    def keep_stream(self, call: Call, ending: Ending, error: BaseException | None, returned: Any) -> None:
+        """Put a stream that has ended on the tape; one that failed counts as an error."""
+        self._commit(call, *self._stream_outcome(call, ending, error, returned))
+
+    def recording(self, recording_id: str, meta: Callable[[], Mapping[str, Json]]) -> Recording:
+        """Return the tape so far, calls in flight as they stand."""
+        with self._lock:
+            unfinished = self._unfinished()
+            return self._ledger.recording(recording_id, meta(), unfinished)
+
+    def close(self, meta: Callable[[], Mapping[str, Json]]) -> None:
+        """End the tape: calls in flight become pending, a journal becomes the file. Closing twice does nothing."""
+        with self._lock:
+            if self._state == "closed":
+                return
+            self._state = "closed"
+            unfinished = self._unfinished()
+            self._open.clear()
+            try:
+                self._ledger.finish(meta, unfinished)
+            except Exception as error:  # noqa: BLE001 - a full disk, or a fault of ours, must not replace the run's own end
+                self._losses.lost(
+                    META_NOT_WRITTEN, "the journal could not be made into the final file and stays", error
+                )
+
+    def _commit(self, call: Call, outcome: str, value: Captured) -> None:
+        with self._lock:
+            if self._committing:
+                self._deferred.append((call, outcome, value))
+                return
+            self._deferred.append((call, outcome, value))
+            while self._deferred:  # asked again once the flag is down: nothing is left behind
+                self._committing = True
+                try:
+                    while self._deferred:
+                        self._put_on_tape(*self._deferred.popleft())
+                finally:
+                    self._committing = False
+
+    def _put_on_tape(self, call: Call, outcome: str, value: Captured) -> None:
+        if call.seq is None or self._open.pop(call.seq, None) is None:
+            self._losses.lost(AFTER_CLOSE, "a call ended after the recorder was closed")
+            return
+        if self._is_full(len(value.stored)):
+            self._losses.lost(OVER_LIMIT, "the recording has reached max_bytes")
+            return
+        try:
+            call.settle(outcome, self._stored(value))
+            self._ledger.append(call)
+        except Exception as error:  # noqa: BLE001 - a full disk, or a fault of ours, is not the program's problem
+            self._losses.lost(EVENT_NOT_WRITTEN, "an event could not be written", error)
+            return
+        self.size += 1
+
+    def _is_full(self, coming: int) -> bool:
+        cap = self._caps.max_bytes
+        if cap is not None and self._ledger.size + coming + EVENT_BYTES > cap:
+            self._state = "full" if self._state == "open" else self._state
+        return self._state == "full"
+
+    def _store_input(self, value: Captured) -> str | None:
+        with self._lock:
+            if self._is_full(len(value.stored)):
+                return None
+            try:
+                # Inside another call's commit nothing may change the tables that sharing walks.
+                return self._ledger.put(value.stored) if self._committing else self._stored(value)
+            except Exception as error:  # noqa: BLE001 - as for events
+                self._losses.lost(INPUT_NOT_STORED, "an input could not be stored", error)
+                return None
+
+    def _stored(self, value: Captured) -> str:
+        if value.tree is None:
+            return self._ledger.put(value.stored)
+        return self._ledger.store(value.tree, value.stored)
+
+    def _unrecorded(self, name: Name) -> Call:
+        if self._state == "closed":
+            self._losses.lost(AFTER_CLOSE, "a call was made after the recorder was closed")
+        else:
+            self._losses.lost(OVER_LIMIT, "the recording has reached max_events or max_bytes")
+        return Call(self, None, name.channel, name.key, 0)
+
+    def _stream_outcome(
+        self, call: Call, ending: Ending, error: BaseException | None, returned: Any
+    ) -> tuple[str, Captured]:
+        chunks, seq = call.chunks, call.seq
+        if chunks is None or seq is None:
+            raise invalid_input("a call that is no stream was ended as one", hint="use returned() or threw()")
+        outcome = THROW if ending == "failed" else RETURN
+        if chunks.too_large:
+            self._losses.lost(VALUE_TOO_LARGE, "a stream is larger than the recorder's limits")
+            return outcome, stand_in("stream larger than the recorder's limits")
+        return outcome, self._capture.tree(chunks.tree(ending, error, returned), call.channel, call.key, seq)
+
+    def _unfinished(self) -> list[Unfinished]:
+        """Return the calls in flight as they would be; an open stream is abandoned with the chunks it has."""
+        unfinished: list[Unfinished] = []
+        for call in self._open.values():
+            if call.chunks is not None:
+                outcome, value = self._stream_outcome(call, "abandoned", None, ABSENT)
+            else:
+                tree = {TAG: PENDING}
+                outcome, value = THROW, Captured(tree, stored_form(tree))
+            unfinished.append((call, outcome, value))
+        return unfinished

@@ -1,0 +1,253 @@
+"""Shapes of secrets, each with a name and a regular expression.
+
+A rule of ours matches only texts that hold one of its anchors or, where it has none, a run of ``RUN`` and more letters,
+digits, ``-`` and ``_``: the prefilter relies on it, and a property test holds every rule to it. Hex digests, UUIDs and
+``sha256:`` references have no shape here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import regex  # type: ignore[import-untyped]
+
+from stashdbg_core.errors import invalid_input
+from stashdbg_core.sanitize import shorten
+
+RUN: Final = 16
+RULE_SECONDS: Final = 1.0
+"""How long a rule of a user's own may search one text."""
+
+_RULE_NAME = re.compile(r"[a-z][a-z-]{0,39}")
+
+# Where a token may begin: after a non-alphanumeric, a percent escape, or a JSON escape.
+_B = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_W = r"[A-Za-z0-9_-]"
+_E = r"(?![A-Za-z0-9])"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named shape of a secret.
+
+    Args:
+        name: What the placeholder says: lower-case letters and ``-``.
+        pattern: Regular expression; the group ``secret``, if there is one, else the whole match, is masked.
+        anchors: Lower-case literals of which every match, lower-cased, holds one; none: every text is looked at.
+        check: Has the last word on a match.
+        timeout: Seconds after which the search of one text is given up and the whole text masked; None: no limit, for
+            patterns known to be harmless.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: the name or the pattern is malformed.
+    """
+
+    name: str
+    pattern: str
+    anchors: tuple[str, ...] = ()
+    check: Callable[[str], bool] | None = None
+    timeout: float | None = RULE_SECONDS
+
+    def __post_init__(self) -> None:
+        if _RULE_NAME.fullmatch(self.name) is None:
+            raise invalid_input(
+                f"the redaction rule name {shorten(self.name, 60)!r} is malformed",
+                hint="use lower-case letters and '-', at most 40, such as 'employee-number'",
+            )
+        try:
+            regex.compile(self.pattern)
+        except regex.error as error:
+            raise invalid_input(
+                f"the pattern of redaction rule {self.name!r} is no regular expression: {shorten(str(error), 120)}",
+                hint="see the syntax of Python's `regex` package; a group named 'secret' narrows what is masked",
+            ) from None
+
+
+def _ours(name: str, pattern: str, anchors: tuple[str, ...] = (), check: Callable[[str], bool] | None = None) -> Rule:
+    """Make a rule that needs no time limit and, being plain, no check of its pattern at import."""
+    rule = object.__new__(Rule)
+    for key, value in (("name", name), ("pattern", pattern), ("anchors", anchors), ("check", check), ("timeout", None)):
+        object.__setattr__(rule, key, value)
+    return rule
+
+
+def _holds_user_and_password(text: str) -> bool:
+    try:
+        decoded = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and decoded.isascii()
+
+
+def luhn(text: str) -> bool:
+    """Tell whether the digits of ``text`` pass the check of payment cards (ISO/IEC 7812-1, annex B)."""
+    digits = [int(c) for c in text if c.isascii() and c.isdigit()]
+    doubled = [sum(divmod(2 * d, 10)) if i % 2 else d for i, d in enumerate(reversed(digits))]
+    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and sum(doubled) % 10 == 0
+
+
+def iban(text: str) -> bool:
+    """Tell whether ``text`` passes the check of bank account numbers (ISO 13616: 97-10 of ISO 7064)."""
+    plain = text.replace(" ", "").upper()
+    if not 15 <= len(plain) <= 34:
+        return False
+    return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
+
+
+SECRETS: Final[tuple[Rule, ...]] = (
+    _ours(
+        "private-key",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.{0,20000}?)"
+        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        ("private key",),
+    ),
+    _ours(
+        "private-key",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s]|\\[nr])+",
+        ("private key",),
+    ),
+    _ours("anthropic-key", _B + r"sk-ant-" + _W + "{10,}", ("sk-ant-",)),
+    _ours("openai-key", _B + r"sk-(?=[a-z_-]*[A-Z0-9])" + _W + "{14,}", ("sk-",)),
+    _ours("google-api-key", r"AIza" + _W + "{30,}", ("aiza",)),
+    _ours("google-oauth", _B + r"(?:ya29\." + _W + r"{20,}|GOCSPX-" + _W + "{20,})", ("ya29.", "gocspx-")),
+    _ours(
+        "aws-access-key",
+        _B + r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}" + _E,
+        ("akia", "asia", "abia", "acca", "a3t"),
+    ),
+    _ours(
+        "github-token",
+        _B + r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    ),
+    _ours(
+        "gitlab-token",
+        _B + r"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct)-" + _W + "{16,}",
+        (
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glrtr-",
+            "glcbt-",
+            "glptt-",
+            "glft-",
+            "glimt-",
+            "glagent-",
+            "gloas-",
+            "glsoat-",
+            "glffct-",
+        ),
+    ),
+    _ours("slack-token", _B + r"(?:xox[abceoprs]-|xapp-)[A-Za-z0-9-]{12,}", ("xox", "xapp-")),
+    _ours(
+        "slack-webhook",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9/_-]{30,})",
+        ("hooks.slack.com",),
+    ),
+    _ours(
+        "discord-webhook",
+        r"discord(?:app)?\.com/api/webhooks/(?P<secret>[0-9]{10,}/" + _W + "{30,})",
+        ("/api/webhooks/",),
+    ),
+    _ours(
+        "stripe-key",
+        _B + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})",
+        ("k_live_", "k_test_", "whsec_"),
+    ),
+    _ours("hugging-face-token", _B + r"(?:hf_|api_org_)[A-Za-z0-9]{20,}", ("hf_", "api_org_")),
+    _ours("jwt", _B + r"eyJ" + _W + r"{14,}\." + _W + r"{4,}(?:\." + _W + r"*){0,3}", ("eyj",)),
+    _ours("npm-token", _B + r"npm_[A-Za-z0-9]{30,}", ("npm_",)),
+    _ours("pypi-token", _B + r"pypi-A" + _W + "{30,}", ("pypi-a",)),
+    _ours("sendgrid-key", _B + r"SG\." + _W + r"{16,}\." + _W + "{16,}", ("sg.",)),
+    _ours("twilio-key", _B + r"(?:AC|SK)[0-9a-f]{32}" + _E),
+    _ours("telegram-token", r"(?<![0-9])[0-9]{8,10}(?::|%3[Aa])AA" + _W + "{32,}", (":aa", "%3aaa")),
+    _ours("discord-token", _B + r"[MNO]" + _W + r"{23,27}\." + _W + r"{6}\." + _W + "{27,}"),
+    _ours("azure-client-secret", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}", ("8q~", "7q~")),
+    _ours("mailgun-key", _B + r"key-[0-9a-f]{32}" + _E, ("key-",)),
+    _ours("mailchimp-key", _B + r"[0-9a-f]{32}-us[0-9]{1,2}" + _E, ("-us",)),
+    _ours("digitalocean-token", _B + r"do[opr]_v1_[0-9a-f]{40,}", ("_v1_",)),
+    _ours("shopify-token", _B + r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", ("shpat_", "shpca_", "shppa_", "shpss_")),
+    _ours("databricks-token", _B + r"dapi[0-9a-f]{32}", ("dapi",)),
+    _ours("vault-token", _B + r"hv[sbr]\." + _W + "{24,}", ("hvs.", "hvb.", "hvr.")),
+    _ours("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}", ("age-secret-key-",)),
+    _ours(
+        "provider-key",
+        _B + r"(?:gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_|pcsk_|figd_|sbp_|lin_api_|ntn_|glsa_|glc_|NRAK-|PMAK-"
+        r"|sntry[su]_|nvapi-|fw_|sq0atp-|sq0csp-|dckr_pat_|rubygems_|atlasv1-|AKCp)" + _W + "{18,}",
+        (
+            "gsk_",
+            "xai-",
+            "pplx-",
+            "r8_",
+            "tvly-",
+            "lsv2_",
+            "pcsk_",
+            "figd_",
+            "sbp_",
+            "lin_api_",
+            "ntn_",
+            "glsa_",
+            "glc_",
+            "nrak-",
+            "pmak-",
+            "sntrys_",
+            "sntryu_",
+            "nvapi-",
+            "fw_",
+            "sq0",
+            "dckr_pat_",
+            "rubygems_",
+            "atlasv1-",
+            "akcp",
+        ),
+    ),
+    _ours(
+        "bearer-token",
+        r"(?i:\bbearer)(?:\s|%20|\+|\\[tnr])+(?P<secret>(?=[a-z]*[A-Z0-9._~+/-]|[a-z]{24})[A-Za-z0-9._~+/-]{8,}=*)",
+        ("bearer",),
+    ),
+    _ours(
+        "basic-credentials",
+        r"(?i:\bbasic)(?:\s|%20|\+)+(?P<secret>[A-Za-z0-9+/]{6,}={0,2})",
+        ("basic",),
+        _holds_user_and_password,
+    ),
+    _ours(
+        "url-password",
+        r"(?i:[a-z][a-z0-9+.-]{1,30})(?<![\\])://[^\s/?#@:\"'<>\\]{0,256}:(?P<secret>[^\s/?#\"'<>\\]{1,512})@",
+        ("://",),
+    ),
+    _ours(
+        "url-password",
+        r"(?i:[a-z][a-z0-9+.-]{1,30}%3A%2F%2F)[^\s/?#@:\"'<>\\%]{0,256}(?i:%3A)(?P<secret>[^\s/?#\"'<>\\&]{1,512}?)(?i:%40)",
+        ("%3a%2f%2f",),
+    ),
+)
+"""Secrets: on by default."""
+
+PII: Final[tuple[Rule, ...]] = (
+    _ours(
+        "email",
+        r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}(?![A-Za-z0-9])",
+        ("@",),
+    ),
+    _ours("card", r"(?<![0-9A-Za-z.-])[0-9](?:[ -]?[0-9]){12,18}(?![0-9A-Za-z])", (), luhn),
+    _ours("iban", r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])", (), iban),
+    _ours(
+        "phone",
+        r"(?<![0-9A-Za-z.+-])(?:\+[0-9]{1,3}[ .-]?)(?:\(?[0-9]{1,4}\)?[ .-]?){2,5}[0-9]{2,4}(?![0-9A-Za-z])",
+        ("+",),
+    ),
+    _ours("phone", r"(?<![0-9A-Za-z.+-])\(?[2-9][0-9]{2}\)?[ .-][2-9][0-9]{2}[ .-][0-9]{4}(?![0-9A-Za-z-])"),
+    _ours(
+        "ip-address",
+        r"(?<![0-9A-Za-z.])(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?![0-9A-Za-z.])",
+    ),
+    _ours("ip-address", r"(?<![0-9A-Za-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![0-9A-Za-z:])"),
+)
+"""Personal data: on when asked for."""

@@ -1,0 +1,88 @@
+"""What secrets a recording still holds, by event, part and pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.parse import parse_json
+from stashdbg_core.redact.clean import CleanBlobs
+from stashdbg_core.redact.redactor import Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFinding:
+    """One secret in a recording; never the secret itself."""
+
+    seq: int | None
+    """The event it belongs to; None for ``meta``, ``id``, unknown keys and values that no event reaches."""
+    part: str
+    """``value``, ``input``, ``event`` (its own keys), ``meta``, ``recording`` or ``blob``."""
+    pointer: str
+    kind: str
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the finding as ``stashdbg scan --json`` has it."""
+        return {"seq": self.seq, "part": self.part, "pointer": self.pointer, "kind": self.kind}
+
+
+EVENT_TEXTS = ("key", "label", "thread", "call_id", "site")
+"""Attributes of an event that are the program's own text. ``channel`` and refs are not."""
+JSON_NAMES = {"call_id": "callId"}
+
+
+def scan_tree(tree: Json, redactor: Redactor | None = None) -> list[tuple[str, str]]:
+    """Return pointer and kind of every secret in a tree."""
+    return [(found.pointer, found.kind) for found in (redactor or Redactor()).findings(tree)]
+
+
+def scan_recording(recording: Recording, redactor: Redactor | None = None) -> Iterator[ScanFinding]:
+    """Yield the secrets of a recording in the order of its events; each value is searched once.
+
+    A value that several events share is reported for the first of them.
+    """
+    redactor = redactor or Redactor()
+    clean = CleanBlobs(recording.blobs, redactor)
+    seen: set[str] = set()
+    for event in recording.events:
+        for pointer, kind in redactor.findings(event_texts(event)):
+            yield ScanFinding(event.seq, "event", pointer, kind)
+        for part, ref in (("value", event.ref), ("input", event.input_ref)):
+            if ref is not None and ref not in seen:
+                seen.add(ref)
+                for pointer, kind in _findings(recording, ref, clean, redactor):
+                    yield ScanFinding(event.seq, part, pointer, kind)
+    for pointer, kind in redactor.findings({key: recording.meta[key] for key in recording.meta}):
+        yield ScanFinding(None, "meta", pointer, kind)
+    rest = {"id": recording.id, **{key: recording.extra[key] for key in recording.extra}}
+    for pointer, kind in redactor.findings(rest):
+        yield ScanFinding(None, "recording", pointer, kind)
+    for ref in recording.blobs.refs():
+        if ref not in seen and ref not in clean.reached:
+            for pointer, kind in _findings(recording, ref, clean, redactor):
+                yield ScanFinding(None, "blob", f"/{ref}{pointer}", kind)
+
+
+def event_texts(event: RecordedEvent) -> dict[str, Json]:
+    """Return what of an event's own record may hold a secret, by its key in the file."""
+    texts: dict[str, Json] = {}
+    for name in EVENT_TEXTS:
+        text = getattr(event, name)
+        if text is not None:
+            texts[JSON_NAMES.get(name, name)] = text
+    texts.update((key, parse_json(raw)) for key, raw in event.extra.items())
+    return texts
+
+
+def _findings(recording: Recording, ref: str, clean: CleanBlobs, redactor: Redactor) -> list[tuple[str, str]]:
+    if clean.is_clean(ref):
+        return []
+    try:
+        tree = recording.blobs.tree(ref)
+    except StashError:
+        payload = recording.blobs.payload(ref)
+        tree = payload.raw.decode("utf-8", "replace")
+    return [(found.pointer, found.kind) for found in redactor.findings(tree)]

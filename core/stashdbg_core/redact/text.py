@@ -1,0 +1,134 @@
+"""One text masked: shapes, announced secrets, URLs. What is masked once is never matched again.
+
+Within a URL or a form the placeholder is percent-encoded, so that the URL stays one and decodes to the placeholder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
+from urllib.parse import quote, quote_plus, unquote_plus
+
+import regex  # type: ignore[import-untyped]
+
+from stashdbg_core.redact.assignments import KindOf, assignment_spans, is_form, is_word
+from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
+from stashdbg_core.redact.rules import Rule
+from stashdbg_core.redact.spans import Span, settle
+
+Take: TypeAlias = Callable[[str, str], str]
+"""Gets a secret and its kind, returns its placeholder."""
+
+
+class Replacement(NamedTuple):
+    """``new`` instead of ``text[start:end]``."""
+
+    start: int
+    end: int
+    new: str
+
+
+_REFERENCE = re.compile(r"sha256:[0-9a-f]{64}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>\\`{}|^]+")
+_ENCODED_VALUE = re.compile(r"(?<==)[^\s&;#\"'<>\\]*%[0-9A-Fa-f]{2}[^\s&;#\"'<>\\]*")
+_SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+")
+_DECODED_DEPTH: Final = 3
+_TOO_SLOW: Final = "unsearched"
+"""Kind of a text that a user's rule did not finish within its time."""
+
+
+class TextMasker:
+    """Finds the secrets of single texts.
+
+    Args:
+        rules: The shapes looked for.
+        kind_of: Tells which names announce a secret in running text.
+        query_kind_of: Tells which names of URL parameters do.
+    """
+
+    def __init__(self, rules: Iterable[Rule], kind_of: KindOf, query_kind_of: KindOf) -> None:
+        self._rules = [(rule, _compile(rule)) for rule in rules]
+        self._kind_of_name = kind_of
+        self._query_kind_of = query_kind_of
+
+    def mask(self, text: str, take: Take, depth: int = 0) -> str:
+        """Return ``text`` with its secrets replaced; the same object if it has none."""
+        found = self.replacements(text, take, depth)
+        if not found:
+            return text
+        parts: list[str] = []
+        end = 0
+        for start, stop, new in found:
+            parts += text[end:start], new
+            end = stop
+        parts.append(text[end:])
+        return "".join(parts)
+
+    def replacements(self, text: str, take: Take, depth: int = 0) -> list[Replacement]:
+        """Return what to write instead of the secrets of ``text``: disjoint stretches in order."""
+        announced = assignment_spans(text, self._kind_of_name, self._query_kind_of)
+        spans = [*self._encoded(text, take, depth), *self._shapes(text), *announced]
+        if not spans:
+            return []
+        protected = [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
+        protected += [match.span() for match in _REFERENCE.finditer(text)]
+        in_form = is_form(text)
+        urls = [match.span() for match in _URL.finditer(text)] if "://" in text else []
+        found: list[Replacement] = []
+        for start, end, kind, replacement in settle(spans, protected):
+            new = take(text[start:end], kind) if replacement is None else replacement
+            if replacement is None and (in_form or any(first <= start and end <= last for first, last in urls)):
+                new = quote(new, safe="")
+            found.append(Replacement(start, end, new))
+        return found
+
+    def mask_whole(self, text: str, kind: str, take: Take) -> str:
+        """Return what stands for ``text``, the value of a name that announces a secret of ``kind``."""
+        if not text.strip() or (kind == "authorization" and is_word(text)):
+            return text
+        scheme = _SCHEME.match(text) if kind == "authorization" else None
+        start = scheme.end() if scheme else 0
+        secret = text[start:]
+        if ANY_PLACEHOLDER.fullmatch(secret):
+            return text
+        return text[:start] + take(secret, self._kind_of(secret) or kind)
+
+    def _kind_of(self, secret: str) -> str | None:
+        spans = self._shapes(secret) if len(secret) < 8192 else ()
+        return next((span.kind for span in spans if span.end - span.start == len(secret)), None)
+
+    def _shapes(self, text: str) -> Iterator[Span]:
+        lowered = text.lower()
+        for rule, pattern in self._rules:
+            if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
+                continue
+            try:
+                for match in _matches(rule, pattern, text):
+                    group = "secret" if "secret" in pattern.groupindex else 0
+                    start, end = match.span(group)
+                    if start < end and (rule.check is None or rule.check(text[start:end])):
+                        yield Span(start, end, rule.name)
+            except TimeoutError:
+                yield Span(0, len(text), _TOO_SLOW)
+
+    def _encoded(self, text: str, take: Take, depth: int) -> Iterator[Span]:
+        """Yield percent-encoded values whose decoded text holds a secret, as they are encoded once it is masked."""
+        if "%" not in text or "=" not in text or depth >= _DECODED_DEPTH:
+            return
+        for match in _ENCODED_VALUE.finditer(text):
+            decoded = unquote_plus(match.group(), errors="surrogateescape")
+            masked = self.mask(decoded, take, depth + 1)
+            if masked != decoded:
+                yield Span(*match.span(), "", quote_plus(masked, errors="surrogateescape"))
+
+
+def _compile(rule: Rule) -> Any:
+    return re.compile(rule.pattern, re.ASCII) if rule.timeout is None else regex.compile(rule.pattern)
+
+
+def _matches(rule: Rule, pattern: Any, text: str) -> Iterator[re.Match[str]]:
+    if rule.timeout is None:
+        yield from pattern.finditer(text)
+    else:
+        yield from pattern.finditer(text, timeout=rule.timeout)

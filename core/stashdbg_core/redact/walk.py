@@ -1,0 +1,206 @@
+"""One JSON tree masked: every text by what is in it, and by the names on the way to it.
+
+A sensitive name masks what hangs on it: a text, a number where numbers are secrets, the items of a list, the leaves of
+an object. A JSON schema that describes an ``api_key`` stays readable. Pairs of name and value (headers, form fields,
+``{"name": …, "value": …}``, arguments of a command line) count as names with values.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from stashdbg_core import tags
+from stashdbg_core.canonical import Json
+from stashdbg_core.redact.edits import Edits, Place
+from stashdbg_core.redact.names import NUMERIC
+
+KindOf: TypeAlias = Callable[[str], str | None]
+MaskText: TypeAlias = Callable[[str, str | None], str]
+"""Gets a text and the kind its name announces, if any; returns the text masked."""
+
+_TAG: Final = tags.TAG
+_BINARY: Final = frozenset({tags.BYTES, tags.BYTEARRAY, tags.MEMORYVIEW})
+_OPAQUE: Final = frozenset(
+    {tags.FLOAT, tags.INT, tags.DATETIME, tags.DATE, tags.TIME, tags.TIMEDELTA, tags.TIMEZONE, tags.ZONE, tags.COMPLEX}
+    | {tags.DECIMAL, tags.FRACTION, tags.UUID, tags.RANGE, tags.ELLIPSIS, tags.REF}
+)
+"""Tags whose texts are spellings of a value, not texts of the program."""
+_MAPPINGS: Final = frozenset({tags.DICT, tags.ORDERED_DICT, tags.DEFAULT_DICT, tags.COUNTER})
+_MAPPING: Final = "mapping"
+"""Stands for the pair of an ``items`` list: each of its items is a key and a value."""
+_STRUCTURE: Final = frozenset({_TAG, "class", "factory", "kind", "ending", "module", "type_name"})
+"""Keys of tagged objects that say what they are; never masked."""
+_SCHEMA_KEYS: Final = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "description", "properties"})
+_SCHEMA_VALUES: Final = frozenset({"default", "example", "examples", "const"})
+_PAIR_VALUE: Final = ("name", "key", "header", "Name", "Key")
+_MAX_NAME_BYTES: Final = 200
+
+
+@dataclass(slots=True)
+class _Step:
+    place: Place
+    kind: str | None
+    """What the name above announces."""
+    pair: str | None = None
+    """What the first item announces about the second."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """The masking of one tree, without recursion."""
+
+    mask_text: MaskText
+    kind_of: KindOf
+    mask_chunks: Callable[[list[Json]], list[Json]]
+    """Gets the chunks of a stream, returns them with secrets cut across them masked; the same list if none."""
+    found: Callable[[Place, str | int], None] | None = None
+    """Told of every leaf that was masked, for a scan."""
+    edits: Edits = field(default_factory=Edits)
+    _pending: list[_Step] = field(default_factory=list)
+
+    def mask(self, tree: Json) -> Json:
+        """Return ``tree`` masked; the same object if there was nothing to mask."""
+        root = Place([tree])
+        self._look(root, 0, tree, None)
+        while self._pending:
+            step = self._pending.pop()
+            if type(step.place.container) is dict:
+                self._object(step)
+            else:
+                self._list(step)
+        if not self.edits.values and not self.edits.renames:
+            return tree
+        return self.edits.apply([tree])[0]
+
+    def _look(self, place: Place, key: str | int, value: Json, kind: str | None, pair: str | None = None) -> None:
+        """Mask a leaf, or put a container off."""
+        leaf = type(value)
+        if leaf is dict or leaf is list:
+            if value:
+                self._pending.append(_Step(Place(value, place, key), kind, pair))
+        elif leaf is str:
+            if value:
+                self._edit(place, key, value, self.mask_text(value, kind))
+        elif kind in NUMERIC and leaf is not bool and value is not None:
+            self._edit(place, key, value, self.mask_text(str(value), kind))
+
+    def _edit(self, place: Place, key: str | int, old: Json, new: Json) -> None:
+        if new is not old and new != old:
+            self.edits.values.append((place, key, new))
+            if self.found is not None:
+                self.found(place, key)
+
+    def _object(self, step: _Step) -> None:
+        place = step.place
+        container = place.container
+        tag = container.get(_TAG)
+        if type(tag) is str:
+            self._tagged(step, tag)
+            return
+        schema = step.kind is not None and not _SCHEMA_KEYS.isdisjoint(container)
+        paired = self._named_value(container)
+        for key, value in container.items():
+            kind = self.kind_of(key)
+            if kind == "token" and "logprob" in container:
+                kind = None
+            if kind is None and (not schema or key in _SCHEMA_VALUES):
+                kind = step.kind
+            if paired is not None and key in ("value", "Value"):
+                kind = paired
+            if kind == "authorization" and type(value) is dict and _TAG not in value:
+                kind = None
+            self._look(place, key, value, kind)
+            self._rename(place, key)
+
+    def _tagged(self, step: _Step, tag: str) -> None:
+        container = step.place.container
+        if tag in _BINARY:
+            self._binary(step)
+        elif tag not in _OPAQUE:
+            if tag == tags.STREAM and type(chunks := container.get("chunks")) is list:
+                joined = self.mask_chunks(chunks)
+                if joined is not chunks:
+                    container = {**container, "chunks": joined}
+                    self._edit(step.place, "chunks", chunks, joined)
+            pair = _MAPPING if tag in _MAPPINGS else step.pair
+            for key, value in container.items():
+                if key not in _STRUCTURE:
+                    self._look(step.place, key, value, step.kind, pair if key == "items" else None)
+
+    def _list(self, step: _Step) -> None:
+        place, items = step.place, step.place.container
+        if step.pair is not None and step.pair is not _MAPPING and len(items) == 2:
+            self._look(place, 0, items[0], None)
+            self._look(place, 1, items[1], step.pair)
+            return
+        pairs = step.pair is _MAPPING or (step.kind is None and all(_pair_of(item) is not None for item in items))
+        previous: Any = None
+        for position, item in enumerate(items):
+            kind, pair = step.kind, None
+            if pairs:
+                name = _name_text((_pair_of(item) or [""])[0])
+                pair = (self.kind_of(name) if name else None) or step.kind
+            elif kind is None and type(item) is str and type(previous) is str and previous[:1] == "-" != item[:1]:
+                kind = self.kind_of(previous.lstrip("-")) if len(previous.lstrip("-")) > 3 else None
+            self._look(place, position, item, kind, pair)
+            previous = item
+
+    def _named_value(self, container: dict[str, Json]) -> str | None:
+        if "value" not in container and "Value" not in container:
+            return None
+        for key in _PAIR_VALUE:
+            name = container.get(key)
+            if name is not None:
+                text = _name_text(name)
+                return self.kind_of(text) if text else None
+        return None
+
+    def _rename(self, place: Place, key: str) -> None:
+        if len(key) > 12:
+            name = self.mask_text(key, None)
+            if name != key:
+                self.edits.renames.append((place, key, name))
+                if self.found is not None:
+                    self.found(place, key)
+
+    def _binary(self, step: _Step) -> None:
+        encoded = step.place.container.get("base64")
+        data = _decoded(encoded) if type(encoded) is str else None
+        if not data:
+            return
+        try:
+            text, codec = data.decode("utf-8"), "utf-8"
+        except UnicodeDecodeError:
+            text, codec = data.decode("latin-1"), "latin-1"
+        masked = self.mask_text(text, step.kind)
+        if masked != text:
+            new = base64.b64encode(masked.encode(codec, "surrogatepass")).decode("ascii")
+            self._edit(step.place, "base64", encoded, new)
+
+
+def _pair_of(item: Json) -> list[Json] | None:
+    """Return the two items of a list or tuple of two that begins with a text or bytes, else None."""
+    if type(item) is dict and item.get(_TAG) == tags.TUPLE:
+        item = item.get("items")
+    return item if type(item) is list and len(item) == 2 and _name_text(item[0]) is not None else None
+
+
+def _name_text(value: Json) -> str | None:
+    if type(value) is str:
+        return value
+    if type(value) is dict and value.get(_TAG) in _BINARY:
+        encoded = value.get("base64")
+        data = _decoded(encoded) if type(encoded) is str and len(encoded) < _MAX_NAME_BYTES else None
+        return None if data is None else data.decode("latin-1")
+    return None
+
+
+def _decoded(encoded: str) -> bytes | None:
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        return None

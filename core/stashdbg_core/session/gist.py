@@ -1,0 +1,212 @@
+"""The point of a recorded value in a few words: the reply of a model, the arguments of a tool, the text of an error.
+
+Works on JSON trees as they stand in the file, shared pieces unresolved, and never walks further than the words it can
+use: the cost of a gist is bounded by its width, not by the value. What it returns is recorded text, unsanitised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from stashdbg_core.canonical import Json, SpelledNumber
+from stashdbg_core.errors import StashError
+from stashdbg_core.parse import parse_json
+from stashdbg_core.tags import DROPPED, EXCEPTION, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
+
+_DEPTH = 6
+_TEXT_KEYS = ("text", "content", "thinking", "refusal", "output_text", "transcript")
+_PARSED_ARGUMENTS = 4000
+"""Characters up to which a tool call's arguments, JSON in a string, are parsed."""
+_CONTAINERS = ("items", "fields", "value")
+
+
+def brief(tree: Json, width: int) -> str:
+    """Return a tree on one line, about ``width`` characters: a text as itself, an object as ``key=value`` pairs."""
+    if isinstance(tree, str):
+        return one_line(tree, width)
+    if isinstance(tree, dict) and TAG not in tree:
+        return _joined((f"{one_line(key, 40)}={_inner(value, width)}" for key, value in tree.items()), width)
+    return _inner(tree, width)
+
+
+def one_line(text: str, width: int) -> str:
+    """Return the head of a text with every run of white space as one blank; never looks beyond four times ``width``."""
+    head = " ".join(text[: 4 * width + 16].split())
+    return head if len(head) <= width else head[: max(width - 1, 0)] + "…"
+
+
+def reply(tree: Json, width: int) -> str | None:
+    """Return what a model answered: its text and the tools it asks for; None when this does not look like an answer.
+
+    Knows the shapes of OpenAI chat and responses, Anthropic messages, Gemini, and a bare message.
+    """
+    parts = list(islice(_reply_parts(tree, _DEPTH), 8))
+    return one_line(" · ".join(part for part in parts if part), width) if parts else None
+
+
+def error(tree: Json, width: int) -> str:
+    """Return ``Type: text`` of a recorded error, whichever tool wrote it."""
+    if not isinstance(tree, dict):
+        return brief(tree, width)
+    kind = _first_text(tree, ("type", "type_name", "name", "class", "code"))
+    text = _first_text(tree, ("text", "message", "str", "detail", "error"))
+    if text is None and isinstance(tree.get("args"), list):
+        text = ", ".join(brief(item, width) for item in tree["args"][:3])
+    if kind is None and text is None:
+        return brief(tree, width)
+    kind = kind or "error"
+    if len(kind) < 200 and kind.replace(".", "").replace(":", "").isidentifier():
+        kind = kind.replace(":", ".").rsplit(".", 1)[-1]
+    return one_line(f"{kind}: {text}" if text else kind, width)
+
+
+def stream(tree: Json, width: int) -> str:
+    """Return the joined text of a recorded stream, how many chunks it had, and how it ended if not by running out."""
+    chunks = tree.get("chunks")
+    if not isinstance(chunks, list):
+        return f"stream of shared chunks{_ending(tree)}"
+    said, length = [], 0
+    for chunk in islice(chunks, 4 * width):
+        text = chunk_text(chunk)
+        said.append(text[: 4 * width])
+        length += len(text)
+        if length > 4 * width:
+            break
+    count = f"{len(chunks)} chunk{'' if len(chunks) == 1 else 's'}{_ending(tree)}"
+    joined = one_line("".join(said), max(width - len(count) - 3, 8))
+    return f"{joined} · {count}" if joined else count
+
+
+def chunk_text(chunk: Json) -> str:
+    """Return the text that one chunk of a streamed answer adds, or an empty one."""
+    if isinstance(chunk, str):
+        return chunk
+    if not isinstance(chunk, dict):
+        return ""
+    choices = chunk.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        chunk = choices[0]
+    delta = chunk.get("delta", chunk)
+    if isinstance(delta, str):
+        return delta
+    return (_first_text(delta, _TEXT_KEYS) or "") if isinstance(delta, dict) else ""
+
+
+def tag_of(tree: Json) -> str | None:
+    """Return the name of the tag a tree is, or None."""
+    name = tree.get(TAG) if isinstance(tree, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _ending(tree: Json) -> str:
+    ending = tree.get("ending")
+    if not isinstance(ending, str) or ending == "exhausted":
+        return ""
+    failure = tree.get("error")
+    return f", {one_line(ending, 20)}{f': {error(failure, 60)}' if isinstance(failure, dict) else ''}"
+
+
+def _reply_parts(tree: Json, depth: int) -> Iterator[str]:
+    if depth == 0 or not isinstance(tree, dict):
+        return
+    for key in ("choices", "candidates", "output"):
+        if isinstance(tree.get(key), list) and tree[key] and isinstance(tree[key][0], dict):
+            for item in tree[key] if key == "output" else tree[key][:1]:
+                yield from _reply_parts(item, depth - 1)
+            return
+    for key in ("message", *_CONTAINERS):
+        if isinstance(tree.get(key), dict):
+            yield from _reply_parts(tree[key], depth - 1)
+    content = tree.get("content", tree.get("parts"))
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for block in islice(content, 16):
+            yield from _block(block)
+    elif isinstance(content, dict):
+        yield from _reply_parts(content, depth - 1)
+    elif tree.get("type") in ("function_call", "custom_tool_call"):
+        yield _tool_call(tree)
+    calls = tree.get("tool_calls")
+    if isinstance(calls, list):
+        for call in calls[:8]:
+            function = call.get("function", call) if isinstance(call, dict) else None
+            if isinstance(function, dict):
+                yield _tool_call(function)
+
+
+def _block(block: Json) -> Iterator[str]:
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, dict):
+        call = block.get("functionCall") or block.get("function_call") or block.get("toolUse")
+        if isinstance(call, dict):
+            yield _tool_call(call)
+        elif block.get("type") in ("tool_use", "server_tool_use", "function_call"):
+            yield _tool_call(block)
+        else:
+            yield _first_text(block, _TEXT_KEYS) or ""
+
+
+def _tool_call(call: dict[str, Json]) -> str:
+    name = call.get("name")
+    given = next((call[key] for key in ("arguments", "input", "args", "parameters") if key in call), None)
+    if isinstance(given, str) and len(given) <= _PARSED_ARGUMENTS and given[:1] == "{":
+        try:
+            given = parse_json(given.encode("utf-8", "replace"))
+        except StashError:  # a model may write anything there
+            pass
+    return f"→ {one_line(name, 60) if isinstance(name, str) else '?'}({brief(given, 80) if given else ''})"
+
+
+def _first_text(tree: dict[str, Json], keys: tuple[str, ...]) -> str | None:
+    return next((tree[key] for key in keys if isinstance(tree.get(key), str)), None)
+
+
+def _inner(tree: Json, width: int) -> str:
+    if isinstance(tree, str):
+        return f'"{one_line(tree, max(width // 2, 24))}"'
+    if isinstance(tree, list):
+        if len(tree) <= 4 and all(not isinstance(item, (dict, list)) for item in tree):
+            return f"[{', '.join(_inner(item, width // 4) for item in tree)}]"
+        return f"[{len(tree)} item{'' if len(tree) == 1 else 's'}]"
+    if isinstance(tree, dict):
+        return _tagged(tree, width) if TAG in tree else f"{{{', '.join(one_line(key, 24) for key in islice(tree, 4))}}}"
+    if isinstance(tree, bool):
+        return "true" if tree else "false"
+    if isinstance(tree, int) and tree.bit_length() > 512:
+        return f"{tree.bit_length()}-bit integer"
+    if isinstance(tree, SpelledNumber):
+        return one_line(tree.token, 40)
+    return "null" if tree is None else repr(tree)
+
+
+def _tagged(tree: dict[str, Json], width: int) -> str:
+    name = tag_of(tree)
+    if name in (REF, LIST):
+        return "{…}" if name == REF else "[…]"
+    if name == EXCEPTION:
+        return error(tree, width)
+    if name == STREAM:
+        return stream(tree, width)
+    if name == PENDING:
+        return "never finished"
+    if name in (DROPPED, UNSTORABLE):
+        reason = _first_text(tree, ("reason", "type", "type_name"))
+        return f"{name}{f': {one_line(reason, width)}' if reason else ''}"
+    for key in ("value", "name", "base64", "items", "fields", "attributes"):
+        if key in tree:
+            inner = tree[key]
+            return f"{name} {one_line(inner, width)}" if isinstance(inner, str) else f"{name} {_inner(inner, width)}"
+    return name or "tagged"
+
+
+def _joined(parts: Iterator[str], width: int) -> str:
+    out, length = [], 0
+    for part in parts:
+        out.append(part)
+        length += len(part) + 2
+        if length > width:
+            break
+    return one_line(", ".join(out), width)

@@ -1,0 +1,136 @@
+"""What the inspector shows of an event: value, input or fields, each as lines laid out on demand.
+
+Reading a large value may take a moment; ``is_quick`` says beforehand whether it may be done between two keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from stashdbg_core.canonical import stored_form
+from stashdbg_core.errors import StashError, not_found
+from stashdbg_core.model import Payload, RecordedEvent, Recording
+from stashdbg_core.session.fields import event_fields, payload_words
+from stashdbg_core.session.lines import FixedLines, Line, LineSource, TokenKind
+from stashdbg_core.session.payload_lines import PayloadLines
+from stashdbg_core.store.sharing_tags import may_share
+
+Part: TypeAlias = Literal["value", "input", "fields"]
+
+HEAD_BYTES = 4_000_000
+"""Stored bytes of a value that are laid out; what lies beyond is named and can be written to a file."""
+QUICK_BYTES = 256_000
+
+_FIELD_KINDS: dict[str, TokenKind] = {"text": "text", "number": "number", "ref": "note", "problem": "problem"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """One part of one event, ready to be drawn."""
+
+    part: Part
+    lines: LineSource
+    words: str
+    """Size and state for the header: ``1.2 kB``, ``missing``."""
+    trouble: bool = False
+    """Whether the words tell of damage."""
+
+
+def inspect_part(recording: Recording, event: RecordedEvent, part: Part) -> Inspection:
+    """Return a part of an event as lines; never raises for what the file holds."""
+    if part == "fields":
+        rows = event_fields(recording, event)
+        width = min(max(len(row.name) for row in rows), 24)
+        lines = [Line(0, [(row.name.ljust(width + 2), "key"), (row.text, _FIELD_KINDS[row.kind])]) for row in rows]
+        return Inspection(part, FixedLines(lines), "")
+    ref = ref_of(event, part)
+    if ref is None:
+        return Inspection(part, _sentence("no input was recorded for this call", "note"), "none")
+    payload = recording.blobs.payload(ref)
+    if payload.state == "missing":
+        said = payload.problem or "nothing is stored under its reference"
+        return Inspection(part, _sentence(f"{part} missing: {said}", "problem"), "missing", True)
+    return Inspection(part, _value_lines(recording, payload), payload_words(payload), payload.state != "ok")
+
+
+def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:
+    """Tell whether a part can be read and laid out without holding a screen up."""
+    ref = ref_of(event, part)
+    if part == "fields" or ref is None:
+        return True
+    size_of: Callable[[str], int | None] | None = getattr(recording.blobs, "size_of", None)
+    if size_of is not None:
+        size = size_of(ref)
+        if size is None or size > QUICK_BYTES:
+            return size is None
+    raw = recording.blobs.payload(ref).raw
+    return len(raw) <= QUICK_BYTES and not may_share(raw)
+
+
+def ref_of(event: RecordedEvent, part: Part) -> str | None:
+    """Return the reference of an event's value or input; None when there is none."""
+    return {"value": event.ref, "input": event.input_ref}.get(part)
+
+
+def whole_value(recording: Recording, ref: str) -> bytes:
+    """Return a whole value in stored form, shared pieces put in; a damaged one as it stands.
+
+    Raises:
+        StashError: It, or a piece of it, is missing.
+    """
+    payload = recording.blobs.payload(ref)
+    if payload.state == "missing":
+        raise not_found(payload.problem or "nothing is stored under this reference", ref=ref)
+    if payload.state == "ok" and may_share(payload.raw):
+        return stored_form(recording.blobs.tree(ref))
+    return payload.raw
+
+
+def _value_lines(recording: Recording, payload: Payload) -> LineSource:
+    raw, lines = payload.raw, []
+    if payload.state == "damaged":
+        lines.append(Line(0, [(f"damaged: {payload.problem or 'it does not match its reference'}", "problem")]))
+    elif may_share(raw):
+        try:
+            raw = stored_form(recording.blobs.tree(payload.ref))
+        except StashError as failure:
+            lines.append(Line(0, [(f"shown with its shared pieces by reference: {failure.message}", "problem")]))
+    head = raw[:HEAD_BYTES].decode("utf-8", "replace" if len(raw) <= HEAD_BYTES else "ignore")
+    shown = PayloadLines(head, omitted=max(len(raw) - HEAD_BYTES, 0))
+    return Headed(lines, shown) if lines else shown
+
+
+class Headed:
+    """Lines with some fixed ones before them."""
+
+    def __init__(self, head: list[Line], rest: LineSource) -> None:
+        self._head, self._rest = head, rest
+
+    @property
+    def count(self) -> int:
+        """Lines laid out so far."""
+        return len(self._head) + self._rest.count
+
+    @property
+    def complete(self) -> bool:
+        """Whether ``count`` is final."""
+        return self._rest.complete
+
+    @property
+    def has_crlf(self) -> bool:
+        """Whether a text has CRLF line ends."""
+        return self._rest.has_crlf
+
+    def extend(self, lines: int) -> None:
+        """Lay out up to so many further lines."""
+        self._rest.extend(lines)
+
+    def line(self, index: int) -> Line:
+        """Return a line that is laid out."""
+        return self._head[index] if index < len(self._head) else self._rest.line(index - len(self._head))
+
+
+def _sentence(text: str, kind: TokenKind) -> LineSource:
+    return FixedLines([Line(0, [(text, kind)])])

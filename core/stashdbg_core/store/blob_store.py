@@ -1,0 +1,141 @@
+"""Values by content, in memory: the table a recorder, a fork or an importer fills.
+
+Refs never change meaning: putting is adding, and equal stored pieces are kept once. Threads take turns to call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stashdbg_core.canonical import REF_PREFIX, Json, content_ref, stored_form
+from stashdbg_core.errors import StashError, invalid_recording, not_found
+from stashdbg_core.model import BlobTable, Payload
+from stashdbg_core.parse import parse_tolerant
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.sharing import Sharer, assemble
+
+
+class BlobStore(BlobTable):
+    """A ``BlobTable`` in memory, on top of another one if wished.
+
+    Args:
+        base: A table whose values are seen here too; it is never written to.
+    """
+
+    def __init__(self, base: BlobTable | None = None) -> None:
+        self._base = base
+        self._raw: dict[str, bytes] = {}
+        self._sharer = Sharer(self.put_stored)
+        self.stored_bytes = 0
+        """Bytes of stored form held here, those of ``base`` not counted."""
+
+    def put(self, tree: Json, stored: bytes | None = None) -> str:
+        """Store a whole tree, its large pieces shared, and return its ref.
+
+        Args:
+            tree: A JSON tree, tags for what JSON cannot hold in it.
+            stored: Its stored form, if known.
+
+        Raises:
+            TypeError: The tree holds a type that JSON has not.
+            ValueError: The tree holds a NaN or an infinity.
+        """
+        return self._sharer.store(tree, stored)
+
+    def put_stored(self, stored: bytes) -> str:
+        """Store one piece already in stored form, as it is, and return its ref."""
+        ref = content_ref(stored)
+        if ref not in self._raw:
+            self._add(ref, stored)
+        return ref
+
+    def put_raw(self, ref: str, raw: bytes) -> None:
+        """Store JSON text under a ref of somebody else's making; the first text under a ref stays."""
+        if ref not in self._raw:
+            self._add(ref, raw)
+
+    def payload(self, ref: str) -> Payload:
+        raw = self._raw.get(ref)
+        if raw is None:
+            return self._base.payload(ref) if self._base is not None else Payload(ref, "missing", problem="not stored")
+        problem = blob_problem(ref, raw)
+        return Payload(ref, "damaged" if problem else "ok", raw, problem)
+
+    def tree(self, ref: str) -> Json:
+        return whole_tree(self, ref)
+
+    def refs(self) -> Iterator[str]:
+        if self._base is None:
+            yield from self._raw
+            return
+        yield from self._base.refs()
+        yield from (ref for ref in self._raw if ref not in self._in_base)
+
+    @property
+    def _in_base(self) -> BlobTable | Mapping[str, Any]:
+        return self._base if self._base is not None else {}
+
+    def _add(self, ref: str, raw: bytes) -> None:
+        self._raw[ref] = raw
+        self.stored_bytes += len(raw)
+
+    def __getitem__(self, ref: str) -> Json:
+        if ref not in self:
+            raise KeyError(ref)
+        return self.tree(ref)
+
+    def __contains__(self, ref: object) -> bool:
+        return ref in self._raw or ref in self._in_base
+
+    def __iter__(self) -> Iterator[str]:
+        return self.refs()
+
+    def __len__(self) -> int:
+        return len(self._in_base) + sum(ref not in self._in_base for ref in self._raw)
+
+
+def whole_tree(table: BlobTable, ref: str) -> Json:
+    """Return the whole tree of a value of any table, shared pieces put in.
+
+    Raises:
+        StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
+    """
+
+    def fetch(wanted: str) -> bytes:
+        return usable_payload(table.payload(wanted)).raw
+
+    return assemble(fetch(ref), fetch)
+
+
+def usable_payload(payload: Payload) -> Payload:
+    """Return the payload if it is ok.
+
+    Raises:
+        StashError: ``ERR_NOT_FOUND`` if it is missing; ``ERR_INVALID_RECORDING`` if damaged.
+    """
+    shown = shorten(payload.ref, 80)
+    if payload.state == "missing":
+        raise not_found(f"the value {shown} is not in the recording", ref=payload.ref)
+    if payload.state == "damaged":
+        raise invalid_recording(f"the value {shown} is damaged: {payload.problem}", ref=payload.ref)
+    return payload
+
+
+def blob_problem(ref: str, raw: bytes) -> str | None:
+    """Return what is wrong with a stored value, or None.
+
+    A ref of ours must be the hash of the text, or of the stored form of what the text says; others cannot be checked.
+    """
+    ours = ref.startswith(REF_PREFIX)
+    if ours and content_ref(raw) == ref:
+        return None
+    try:
+        parsed = parse_tolerant(raw)
+    except StashError as error:
+        return error.message
+    if parsed.problems:
+        return "; ".join(parsed.problems)
+    if ours and content_ref(stored_form(parsed.tree)) != ref:
+        return "its content does not hash to its ref"
+    return None

@@ -1,0 +1,148 @@
+"""The append-only file a recording grows in while the program runs.
+
+JSON lines: a header, then for each finished call its new values and its event, in one write before the call returns to
+the program. A process killed at any moment leaves whole lines and at most one torn last line. ``docs/format.md``
+specifies the lines.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stashdbg_core.canonical import Json, encode_plain, stored_form
+from stashdbg_core.errors import StashError, invalid_input, not_found
+from stashdbg_core.model import FORMAT_VERSION, RawObject, RecordedEvent
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.atomic import PRIVATE_MODE
+from stashdbg_core.store.compact import one_line
+from stashdbg_core.store.event_record import encode_event
+from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, EVENT_START, HEADER_START, META_START, is_journal
+from stashdbg_core.store.journal_pack import pack
+from stashdbg_core.store.journal_read import read_journal
+
+__all__ = ["JOURNAL_SUFFIX", "JournalWriter", "is_journal", "journal_path", "pack", "read_journal"]
+
+JOURNAL_SUFFIX = ".journal"
+
+
+def journal_path(target: str | os.PathLike[str]) -> Path:
+    """Return where the journal of a recording lies: beside it."""
+    return Path(f"{os.fspath(target)}{JOURNAL_SUFFIX}")
+
+
+class JournalWriter:
+    """Appends to a new journal; one writer a file, calls taking turns.
+
+    Args:
+        path: The journal's own path; must not exist.
+        recording_id: The recording's id.
+        meta: What is known about the run so far.
+        sync: Wait for the disk at each append: survives a power cut too, at the disk's price.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT`` if the file exists or cannot be made; ``ERR_NOT_FOUND`` if its directory is
+            missing.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        recording_id: str,
+        meta: Mapping[str, Json] | None = None,
+        *,
+        sync: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self._sync = sync
+        self._torn = False
+        self._fd = -1
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            self._fd = os.open(self.path, flags, PRIVATE_MODE)
+        except OSError as error:
+            raise _cannot_create(self.path, error) from error
+        try:
+            self._write(_header(recording_id, meta or {}))
+        except BaseException:
+            self.close()
+            os.unlink(self.path)
+            raise
+
+    def append(self, blobs: Sequence[tuple[str, bytes]], event: RecordedEvent) -> None:
+        """Write a finished call: values not written before, as refs and stored forms, and its event, in one write.
+
+        Raises:
+            OSError: The disk is full or gone; nothing of this call counts as written, and later calls may succeed.
+        """
+        if blobs:
+            lines = [BLOB_START + encode_plain(ref) + BLOB_VALUE + one_line(raw) + b"}\n" for ref, raw in blobs]
+            self._write(b"".join([*lines, EVENT_START, one_line(encode_event(event)), b"}\n"]))
+        else:
+            self._write(EVENT_START + one_line(encode_event(event)) + b"}\n")
+
+    def note(self, meta: Mapping[str, Json]) -> None:
+        """Write what became known about the run; a key given again replaces the earlier one.
+
+        Raises:
+            OSError: The disk is full or gone.
+        """
+        self._write(META_START + _object(meta) + b"}\n")
+
+    def close(self) -> None:
+        """Close the file; the journal stays until it is packed. Closing twice does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def _write(self, data: bytes) -> None:
+        fd = self._fd
+        if fd < 0:
+            raise OSError(errno.EBADF, "the journal is closed", str(self.path))
+        if self._torn:
+            data = b"\n" + data
+        done = 0
+        try:
+            done = os.write(fd, data)
+            while done < len(data):
+                done += os.write(fd, data[done:])
+        except BaseException:
+            # Nothing goes after half a line: cut it off, or else end it, so that it costs no more than itself.
+            self._torn = self._torn or not _cut_off(fd, done)
+            raise
+        self._torn = False
+        if self._sync:
+            os.fsync(fd)
+
+
+def _header(recording_id: str, meta: Mapping[str, Json]) -> bytes:
+    id_text = encode_plain(recording_id)
+    return HEADER_START + b'"version":%d,"id":%b,"meta":%b}\n' % (FORMAT_VERSION, id_text, _object(meta))
+
+
+def _object(meta: Mapping[str, Json]) -> bytes:
+    raw = meta.raw if isinstance(meta, RawObject) else {key: stored_form(value) for key, value in meta.items()}
+    return b"{" + b",".join(encode_plain(key) + b":" + one_line(text) for key, text in raw.items()) + b"}"
+
+
+def _cut_off(fd: int, length: int) -> bool:
+    """Take back the last ``length`` bytes; tell whether that worked."""
+    if not length:
+        return True
+    try:
+        os.ftruncate(fd, os.fstat(fd).st_size - length)
+    except OSError:
+        return False
+    return True
+
+
+def _cannot_create(path: Path, error: OSError) -> StashError:
+    shown = shorten(str(path), 200)
+    if isinstance(error, FileExistsError):
+        return invalid_input(f"the journal {shown} exists", hint="Open it, or record under another name.")
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return not_found(f"cannot make {shown}: its directory does not exist", hint="Make the directory first.")
+    reason = error.strerror or "the file system refused"
+    return invalid_input(f"cannot make {shown}: {reason}", hint="Check space and permissions.")

@@ -1,0 +1,66 @@
+"""Draws the pictures of README and docs from the real app: ``python screenshots/generate.py [NAME…]``.
+
+Each scene is the app on a recording, some keys, and a size; what is written is Textual's own SVG without the web fonts it
+would fetch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from stashdbg_tui.app import StashApp
+
+HERE = Path(__file__).parent
+DEMO = HERE.parent / "stashdbg" / "data" / "demo.json"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture."""
+
+    keys: tuple[str, ...] = ()
+    theme: str = "dark"
+    columns: int = 130
+    rows: int = 34
+
+
+SCENES = {
+    "debugger": Scene(keys=(*":62", "enter")),
+    "debugger-light": Scene(keys=(*":62", "enter"), theme="light"),
+    "help": Scene(keys=("question_mark",)),
+}
+
+
+def without_web_fonts(svg: str) -> str:
+    """Return the picture with its font faces, which name a remote host, replaced by what the reader has."""
+    svg = re.sub(r"@font-face\s*\{[^}]*\}\s*", "", svg)
+    return svg.replace("Fira Code", "ui-monospace").replace("ui-monospace,", "ui-monospace, Menlo, DejaVu Sans Mono,")
+
+
+async def draw(scene: Scene) -> str:
+    """Return the SVG of a scene."""
+    app = StashApp([DEMO], theme=scene.theme)
+    async with app.run_test(size=(scene.columns, scene.rows)) as pilot:
+        await app.workers.wait_for_complete()
+        for key in scene.keys:
+            await pilot.press(key)
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        return without_web_fonts(app.export_screenshot(title="stashdbg"))
+
+
+def main(names: list[str]) -> int:
+    """Write the scenes of these names, all of them if there are none."""
+    for name in names or SCENES:
+        target = HERE / f"{name}.svg"
+        target.write_text(asyncio.run(draw(SCENES[name])) + "\n", encoding="utf-8")
+        print(target.relative_to(HERE.parent))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,33 @@
+"""The commands by name. Adding one is one module with a function ``command`` and one line here.
+
+Help and completion are made from this table alone; a command's module is imported when it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command lives, and what it does in one sentence."""
+
+    module: str
+    help: str
+
+
+DEFAULT = "open"
+"""The command meant when the first word is a file."""
+
+COMMANDS: dict[str, Entry] = {
+    "open": Entry("stashdbg.cli.open", "Open in the debugger; without a terminal, list the events."),
+    "show": Entry("stashdbg.cli.show", "List the events, or print one event whole."),
+    "stats": Entry("stashdbg.cli.stats", "Count events, errors, values and bytes by channel."),
+    "convert": Entry("stashdbg.cli.convert", "Write a journal or damaged file as a fresh recording."),
+    "export": Entry("stashdbg.cli.export", "Write a recording in a shape for other readers."),
+    "demo": Entry("stashdbg.cli.demo", "Open the recorded run that ships with stashdbg."),
+    "keys": Entry("stashdbg.cli.keys", "List the debugger's keys."),
+}
+
+VALUE_OPTIONS = frozenset({"--limit", "--theme", "--at", "--output", "-o"})
+"""Options of any command that take the next word; tells a file from a value when options come first."""

@@ -1,0 +1,89 @@
+"""A recording as aligned columns of text: what the debugger's timeline shows, for a pipe, a log or a dumb terminal."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from stashdbg.cli import console
+from stashdbg.cli.cells import cell_len, clip, fit
+from stashdbg.cli.console import Styled
+from stashdbg.cli.notes import narrate_notes, note_message
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.sanitize import sanitize_line, shorten
+from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.session.words import duration_words
+
+_MEASURED = 1000
+"""Events that decide the width of the columns; later ones fit into it."""
+_WIDEST = {"channel": 16, "key": 36}
+_OUTCOME, _DURATION = 8, 9
+_SUMMARY_AT_LEAST = 20
+
+
+def print_listing(recording: Recording) -> None:
+    """Write a header line, a line an event, and on standard error what is wrong with the file."""
+    console.line(*_header(recording))
+    widths = _widths(recording)
+    titles = _columns(widths, {name: name for name in widths})
+    console.line(Styled("  ".join([*titles, "summary"]), "dim"))
+    room = max(console.width() - sum(widths.values()) - 2 * len(widths), _SUMMARY_AT_LEAST)
+    problems: list[str] = []
+    for event in recording.events:
+        _print_row(recording, event, widths, room)
+        problems += payload_problems(recording, event)
+    narrate_notes([note_message(note) for note in recording.notes] + problems)
+
+
+def payload_problems(recording: Recording, event: RecordedEvent) -> list[str]:
+    """Return what is wrong with an event's value and input beyond the reader's notes, a sentence each."""
+    problems = []
+    for name, ref in (("value", event.ref), ("input", event.input_ref)):
+        payload = recording.blobs.payload(ref) if ref else None
+        if payload is None or payload.state == "ok" or (payload.state == "missing" and name == "input"):
+            continue
+        if not any(note.seq == event.seq and note.ref == ref for note in recording.notes):
+            reason = f": {payload.problem}" if payload.problem else ""
+            problems.append(f"event {event.seq}: {name} {payload.state} ({shorten(payload.ref, 80)}){reason}")
+    return problems
+
+
+def _header(recording: Recording) -> list[console.Part]:
+    count = len(recording.events)
+    words = f"{count:,} event{'' if count == 1 else 's'} · {'complete' if recording.complete else 'incomplete'}"
+    return [Styled(clip(recording.id, 60) or "(no id)", "bold"), f" · {words}"]
+
+
+def _widths(recording: Recording) -> dict[str, int]:
+    """Return the width of each column; durations have one only if there are any."""
+    events = recording.events
+    last = events[-1].seq if len(events) else 0
+    widths = {"seq": max(3, len(str(last))), "channel": 7, "key": 3, "outcome": _OUTCOME}
+    for event in islice(events, _MEASURED):
+        for name in _WIDEST:
+            wide = cell_len(sanitize_line(getattr(event, name)[: _WIDEST[name] + 1]))
+            widths[name] = min(max(widths[name], wide), _WIDEST[name])
+        if event.ms is not None:
+            widths["took"] = _DURATION
+    return widths
+
+
+def _columns(widths: dict[str, int], texts: dict[str, str]) -> list[str]:
+    """Return one text a column, cut and filled up; numbers stand to the right."""
+    return [
+        texts[name].rjust(wide) if name in ("seq", "took") else fit(texts[name], wide) for name, wide in widths.items()
+    ]
+
+
+def _print_row(recording: Recording, event: RecordedEvent, widths: dict[str, int], room: int) -> None:
+    word = outcome_word(event)
+    texts = {
+        "seq": str(event.seq),
+        "channel": event.channel,
+        "key": event.key,
+        "outcome": word,
+        "took": "" if event.ms is None else duration_words(event.ms),
+    }
+    seq, channel, key, outcome, *took = _columns(widths, texts)
+    ended = outcome if word == "returned" else Styled(outcome, "error" if word in ("threw", "damaged") else "warning")
+    said = "  ".join(["", *took, clip(summary(recording, event, room), room)])
+    console.line(f"{seq}  ", Styled(channel, "channel"), f"  {key}  ", ended, said.rstrip())

@@ -1,0 +1,18 @@
+"""Arguments and options that mean the same on every command."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+FileArgument: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A recording; - reads standard input.")]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+LimitOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="NAME=VALUE", help="Raise a limit, such as depth=5000 or size=2GB; repeatable."),
+]
+OutputOption: TypeAlias = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The file to write.")]
+ForceOption: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace OUT if it exists, instead of writing OUT-2.")
+]

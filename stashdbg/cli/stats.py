@@ -1,0 +1,53 @@
+"""``stashdbg stats``: what a recording holds, in numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stashdbg.cli import console
+from stashdbg.cli.cells import cell_len, clip, fit
+from stashdbg.cli.console import Styled
+from stashdbg.cli.json_out import json_text
+from stashdbg.cli.loading import load_recording
+from stashdbg.cli.notes import narrate_notes, note_message
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg_core.session.words import size_words
+
+_CHANNELS_SHOWN = 100
+_NAME = 32
+
+
+def command(file: FileArgument, as_json: JsonOption = False, limit: LimitOption = None) -> None:
+    """Count events, errors, values and bytes by channel."""
+    from stashdbg_core.store.stats import recording_stats
+
+    recording = load_recording(file, limit)
+    facts = recording_stats(recording).to_json()
+    if as_json:
+        console.ascii_text(json_text(facts) + "\n")
+        return
+    console.line(Styled(clip(recording.id, 60) or "(no id)", "bold"), " · ", _ending(facts))
+    _print_channels(facts)
+    console.line()
+    console.line(f"{facts['blobs']:,} values, {size_words(facts['bytes'])}")
+    for blob in facts.get("biggestBlobs", ()):
+        owner = f"  event {blob['seq']}  {blob['channel']} {blob['key']}" if blob.get("seq") is not None else ""
+        console.line(f"{size_words(blob['bytes']):>9}{clip(owner, 80)}")
+    narrate_notes([note_message(note) for note in recording.notes])
+
+
+def _ending(facts: dict[str, Any]) -> str:
+    return "complete" if facts["complete"] else "incomplete"
+
+
+def _print_channels(facts: dict[str, Any]) -> None:
+    """Write a table with a line a channel and one for all of them."""
+    rows = [(name, counts["events"], counts["throws"]) for name, counts in facts["channels"].items()]
+    shown = [*rows[:_CHANNELS_SHOWN], ("total", facts["events"], facts["throws"])]
+    name_wide = max(7, *(min(cell_len(clip(name, _NAME)), _NAME) for name, _, _ in shown))
+    console.line(Styled(f"{'channel'.ljust(name_wide)}  {'events':>9}  {'threw':>7}", "dim"))
+    for name, events, throws in shown:
+        threw = f"{throws:>7,}"
+        console.line(fit(name, name_wide), f"  {events:>9,}  ", Styled(threw, "error") if throws else threw)
+    if len(rows) > _CHANNELS_SHOWN:
+        console.line(f"… and {len(rows) - _CHANNELS_SHOWN:,} channels more")

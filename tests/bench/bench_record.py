@@ -1,0 +1,147 @@
+"""What recording one event costs, beside bare ways of keeping the same bytes.
+
+Run: ``python tests/bench/bench_record.py``. Medians of rounds that take turns, in microseconds an event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import random
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "core")]
+
+from stashdbg_core.record import DEFAULT, Recorder  # noqa: E402
+
+ROUNDS = 7
+EVENTS = 600
+WORDS = [
+    "model",
+    "answer",
+    "search",
+    "weather",
+    "result",
+    "the",
+    "of",
+    "and",
+    "plan",
+    "city",
+    "Zürich",
+    "value",
+    "next",
+]
+
+
+def payload(size: int, seed: int) -> dict[str, Any]:
+    """A tool result of about ``size`` bytes: some fields, some prose, all of it new."""
+    dice = random.Random(seed)
+    value: dict[str, Any] = {
+        "id": f"call_{seed}",
+        "ok": True,
+        "score": dice.random(),
+        "count": seed,
+        "usage": {"in": 12, "out": 34},
+    }
+    parts: list[str] = []
+    while len(json.dumps({**value, "parts": parts})) < size:
+        parts.append(" ".join(dice.choices(WORDS, k=8)))
+    return {**value, "parts": parts}
+
+
+Keep = Callable[[int, dict[str, Any]], None]
+
+
+@contextmanager
+def recorder(folder: Path, *, journal: bool, redact: Any) -> Iterator[Keep]:
+    path = folder / f"run-{os.urandom(4).hex()}.json" if journal else None
+    with Recorder(path=path, redact=redact) as tape:
+        yield lambda number, value: tape.call("tool", "search", lambda: value, input=number) and None
+
+
+@contextmanager
+def bare_append(folder: Path) -> Iterator[Keep]:
+    """What cannot be saved: JSON, its hash and one write; no blob table, no event fields, nothing of the input."""
+    file = os.open(folder / f"append-{os.urandom(4).hex()}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+
+    def keep(number: int, value: dict[str, Any]) -> None:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+        os.write(file, hashlib.sha256(text).hexdigest().encode() + text + b"\n")
+
+    yield keep
+    os.close(file)
+
+
+@contextmanager
+def sqlite(folder: Path) -> Iterator[Keep]:
+    base = sqlite3.connect(folder / f"{os.urandom(4).hex()}.db", isolation_level=None)
+    base.execute("pragma journal_mode=wal")
+    base.execute("pragma synchronous=normal")
+    base.execute("create table event (seq integer primary key, channel text, key text, input text, value text)")
+
+    def keep(number: int, value: dict[str, Any]) -> None:
+        base.execute("insert into event values (?,?,?,?,?)", (number, "tool", "search", str(number), json.dumps(value)))
+
+    yield keep
+    base.close()
+
+
+@contextmanager
+def agent_rewind(folder: Path) -> Iterator[Keep]:
+    from agent_rewind import Recorder as Peer  # type: ignore[import-not-found]
+
+    with Peer(str(folder / f"{os.urandom(4).hex()}.db")) as peer:
+        yield lambda number, value: peer.record("tool", {"input": number, "value": value})
+
+
+def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
+    found: dict[str, Callable[[], Any]] = {
+        "stashdbg, memory, no redaction": lambda: recorder(folder, journal=False, redact=None),
+        "stashdbg, memory, redaction": lambda: recorder(folder, journal=False, redact=DEFAULT),
+        "stashdbg, journal, no redaction": lambda: recorder(folder, journal=True, redact=None),
+        "stashdbg, journal, redaction": lambda: recorder(folder, journal=True, redact=DEFAULT),
+        "json + sha256 + append": lambda: bare_append(folder),
+        "sqlite3, WAL, commit an event": lambda: sqlite(folder),
+    }
+    if importlib.util.find_spec("agent_rewind"):
+        found["agent-rewind"] = lambda: agent_rewind(folder)
+    return found
+
+
+def measure(make: Callable[[], Any], values: list[dict[str, Any]]) -> float:
+    with make() as keep:
+        start = time.perf_counter()
+        for number, value in enumerate(values):
+            keep(number, value)
+        return (time.perf_counter() - start) / len(values) * 1e6
+
+
+def main() -> None:
+    print("| µs an event, median (best) | 500 B | 8 kB |\n|---|---|---|")
+    table: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for size in (500, 8_000):
+            values = [payload(size, seed) for seed in range(EVENTS)]
+            runs: dict[str, list[float]] = {}
+            for _ in range(ROUNDS):
+                for label, make in contenders(Path(name)).items():
+                    runs.setdefault(label, []).append(measure(make, values))
+            for label, times in runs.items():
+                table.setdefault(label, []).append(f"{statistics.median(times):.1f} ({min(times):.1f})")
+    for label, cells in table.items():
+        print(f"| {label} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()

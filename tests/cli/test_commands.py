@@ -1,0 +1,96 @@
+"""``stats``, ``convert``, ``export``, ``keys`` and ``demo``."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def test_stats_counts_by_channel(recording: Path, stashdbg: Callable) -> None:
+    facts = json.loads(stashdbg("stats", recording, "--json").out)
+    assert facts["id"] == "run-1"
+    assert (facts["events"], facts["complete"], facts["throws"], facts["blobs"]) == (4, True, 1, 6)
+    assert facts["channels"]["tool"] == {"events": 2, "throws": 1}
+    assert facts["bytes"] > 0
+    assert "threads" in facts
+    ran = stashdbg("stats", recording)
+    assert (ran.code, ran.err) == (0, "")
+    assert ["tool", "2", "1"] in [line.split() for line in ran.out.splitlines()]
+    assert ["total", "4", "1"] in [line.split() for line in ran.out.splitlines()]
+
+
+def test_stats_of_hostile_names_stay_lines(make: Callable[..., Path], stashdbg: Callable) -> None:
+    path = make([{"channel": "\x1b[2J\n" + "c" * 500, "value": 1}, {"channel": "", "value": 2}])
+    ran = stashdbg("stats", path)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) < 200
+    assert len(json.loads(stashdbg("stats", path, "--json").out)["channels"]) == 2
+
+
+def test_a_damaged_file_becomes_a_whole_one(make: Callable[..., Path], tmp_path: Path, stashdbg: Callable) -> None:
+    path = make([{"value": f"value {n}", "input": n} for n in range(50)])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    ran = stashdbg("convert", path, "-o", tmp_path / "out.json")
+    assert (ran.code, ran.out) == (0, f"{tmp_path / 'out.json'}\n")
+    assert "note: " in ran.err
+    assert path.read_bytes() == whole[: len(whole) // 2]
+    written = json.loads((tmp_path / "out.json").read_bytes())
+    assert (written["version"], written["id"]) == (1, "run-1")
+    assert len(written["events"]) > 0
+    assert stashdbg("show", tmp_path / "out.json").code == 0
+
+
+def test_converting_never_replaces_unasked(recording: Path, tmp_path: Path, stashdbg: Callable) -> None:
+    before = recording.read_bytes()
+    report = json.loads(stashdbg("convert", recording, "-o", recording, "--json").out)
+    assert report == {"file": str(tmp_path / "run-2.json"), "events": 4, "complete": True, "lost": []}
+    assert recording.read_bytes() == before
+    assert stat.S_IMODE((tmp_path / "run-2.json").stat().st_mode) == 0o600
+    forced = stashdbg("convert", recording, "-o", recording, "--force")
+    assert (forced.code, forced.out) == (0, f"{recording}\n")
+    assert json.loads(recording.read_bytes())["events"] == json.loads(before)["events"]
+
+
+def test_a_place_that_cannot_be_written_is_one_line(recording: Path, tmp_path: Path, stashdbg: Callable) -> None:
+    ran = stashdbg("convert", recording, "-o", tmp_path / "no" / "such" / "out.json")
+    assert ran.code in (64, 66)
+    assert ran.err.count("\n") == 1
+
+
+def test_a_flat_export_reads_like_the_original(recording: Path, tmp_path: Path, stashdbg: Callable) -> None:
+    printed = stashdbg("export", "--flat", recording)
+    assert (printed.code, printed.err) == (0, "")
+    written = stashdbg("export", "--flat", recording, "-o", tmp_path / "flat.json")
+    assert written.out == f"{tmp_path / 'flat.json'}\n"
+    assert (tmp_path / "flat.json").read_text() == printed.out
+    original, flat = json.loads(recording.read_bytes()), json.loads(printed.out)
+    assert flat["blobs"] == original["blobs"]
+    assert flat["events"] == original["events"]
+
+
+def test_keys_come_from_the_registry(stashdbg: Callable, root: Path) -> None:
+    from stashdbg_tui.commands import COMMANDS
+
+    rows = json.loads(stashdbg("keys", "--json").out)["keys"]
+    assert [row["id"] for row in rows] == [entry.id for entry in COMMANDS]
+    text = stashdbg("keys").out
+    assert all(entry.id in text and entry.tooltip in text for entry in COMMANDS)
+
+
+@pytest.mark.parametrize("words", [["demo"], ["demo", "--json"]])
+def test_the_demo_ships_or_is_named_as_lacking(words: list[str], stashdbg: Callable) -> None:
+    from importlib.resources import files
+
+    ran = stashdbg(*words)
+    if (files("stashdbg") / "data" / "demo.json").is_file():
+        assert (ran.code, ran.err) == (0, "")
+        assert "llm" in ran.out
+    else:
+        assert ran.code == 66
+        assert "demo" in ran.err

@@ -1,0 +1,120 @@
+"""An event on one line: the gist of every kind of call, in bounded work."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.store.blob_store import BlobStore
+from stashdbg_core.store.event_list import EventList
+
+
+def recorded(channel, value, given=None, outcome="return", **more):
+    blobs = BlobStore()
+    event = RecordedEvent(0, channel, "k", 0, outcome, blobs.put(value), None if given is None else blobs.put(given), **more)
+    return Recording("x", EventList([event]), blobs), event
+
+
+OPENAI = {"choices": [{"message": {"role": "assistant", "content": "Hello\n  there"}}]}
+CALLS = {"choices": [{"message": {"content": None, "tool_calls": [{"function": {"name": "find", "arguments": '{"q": "x"}'}}]}}]}
+ANTHROPIC = {"content": [{"type": "text", "text": "Let me look."}, {"type": "tool_use", "name": "find", "input": {"q": 1}}]}
+RESPONSES = {
+    "output": [
+        {"type": "message", "content": [{"type": "output_text", "text": "Done."}]},
+        {"type": "function_call", "name": "find", "arguments": "{}"},
+    ]
+}
+GEMINI = {"candidates": [{"content": {"parts": [{"text": "Ja."}, {"functionCall": {"name": "find", "args": {"q": 2}}}]}}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (OPENAI, "Hello there"),
+        (CALLS, '→ find(q="x")'),
+        (ANTHROPIC, "Let me look. · → find(q=1)"),
+        (RESPONSES, "Done. · → find()"),
+        (GEMINI, "Ja. · → find(q=2)"),
+        ({"role": "assistant", "content": "hi"}, "hi"),
+        ("just text", "just text"),
+        ({"odd": [1, 2], "n": None}, "odd=[1, 2], n=null"),
+    ],
+)
+def test_a_model_call_shows_what_the_model_said(value, said):
+    assert summary(*recorded("llm", value, {"messages": []})) == said
+
+
+def test_a_tool_call_shows_arguments_and_result():
+    assert summary(*recorded("tool", [1, 2, 3, 4, 5], {"city": "Riga"})) == 'city="Riga" → [5 items]'
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"$stash": "exception", "class": "app.errors:Timeout", "text": "too slow", "args": ["too slow"]},
+        {"name": "Timeout", "message": "too slow"},
+        {"type": "Timeout", "args": ["too slow"]},
+    ],
+)
+def test_an_error_shows_type_and_text_whoever_wrote_it(error):
+    assert summary(*recorded("tool", error, {"a": 1}, "throw")).rstrip('"').replace('"', "") == "Timeout: too slow"
+
+
+def test_a_stream_shows_its_joined_text_its_chunks_and_how_it_ended():
+    chunks = [{"choices": [{"delta": {"content": word}}]} for word in ("Good ", "morning")]
+    stream = {"$stash": "stream", "chunks": chunks, "ending": "closed"}
+    assert summary(*recorded("llm", stream)) == "Good morning · 2 chunks, closed"
+    long = {"$stash": "stream", "chunks": ["word "] * 2000, "ending": "exhausted"}
+    assert "word word" in summary(*recorded("llm", long)) and "2000 chunks" in summary(*recorded("llm", long))
+
+
+def test_a_long_reply_that_is_stored_as_a_shared_piece_is_still_read():
+    text = "It is a long answer. " * 200
+    assert summary(*recorded("llm", {"role": "assistant", "content": text})).startswith("It is a long answer. It is")
+
+
+def test_words_for_outcomes():
+    pending = recorded("tool", {"$stash": "pending"}, {"a": 1}, "throw")
+    assert (outcome_word(pending[1]), summary(*pending)) == ("pending", "a=1")
+    assert outcome_word(recorded("tool", 1)[1]) == "returned"
+    assert outcome_word(recorded("tool", 1, outcome="throw")[1]) == "threw"
+    assert outcome_word(recorded("tool", 1, outcome="exploded")[1]) == "exploded"
+    damaged = recorded("tool", 1, damage="not an object")
+    assert (outcome_word(damaged[1]), summary(*damaged)) == ("damaged", "not an object")
+
+
+def test_a_missing_value_is_not_null():
+    recording, event = recorded("tool", 1)
+    gone = Recording("x", recording.events, BlobStore())
+    assert summary(gone, event) == "value missing"
+
+
+def test_a_huge_value_costs_a_row_nothing():
+    recording, event = recorded("tool", "A" * 30_000_000)
+    start = time.process_time()
+    said = summary(recording, event, 80)
+    assert len(said) <= 90 and said.endswith("30 MB")
+    assert time.process_time() - start < 2
+
+
+trees = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.sampled_from(["choices", "message", "content", "tool_calls", "function", "arguments", "$stash", "chunks",
+                                       "class", "text", "type", "output", "delta", "args", "items", "parts"]) | st.text(max_size=5),
+                      inner | st.sampled_from(["stream", "exception", "bytes", "function_call", "{"]), max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees, st.sampled_from(["llm", "tool"]), st.sampled_from(["return", "throw", "other"]), st.integers(1, 200))
+def test_no_tree_breaks_a_summary_or_its_width(tree, channel, outcome, width):
+    said = summary(*recorded(channel, tree, tree, outcome), width)
+    assert isinstance(said, str)
+    assert len(said) <= max(width, 8) + 80
+    assert "\n" not in said

@@ -1,0 +1,103 @@
+"""Drives the real app without a terminal, and makes the recordings it is driven over."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from stashdbg_tui.app import StashApp
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"tui_tests_{name}", Path(__file__).parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def recordings() -> ModuleType:
+    """The module that makes recordings."""
+    return _load("recordings")
+
+
+@pytest.fixture(scope="session")
+def agent(recordings):
+    return recordings.agent_run()
+
+
+@pytest.fixture(scope="session")
+def hostile(recordings):
+    return recordings.hostile_run()
+
+
+class Driver:
+    """The app under a pilot, and what its screen shows."""
+
+    def __init__(self, app: StashApp, pilot) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.screen = app.main_screen
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def type(self, text: str) -> None:
+        await self.press(*text)
+
+    async def settle(self) -> None:
+        for _ in range(400):
+            await self.pilot.pause()
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+            if self.screen.payload.settled:
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("the screen never came to rest")
+
+    def lines(self) -> list[str]:
+        """The screen's text, line by line."""
+        width, height = self.app.size
+        return ["".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips()][:height]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+    @property
+    def status(self) -> str:
+        return self.lines()[-2]
+
+    @property
+    def position(self) -> int:
+        return self.screen.session.position
+
+
+@pytest.fixture
+def drive(monkeypatch):
+    """Run an asynchronous test against the app; keyword arguments are the app's, and ``size``."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("TEXTUAL_THEME", raising=False)
+
+    def run(test, *, size=(80, 24), paths=(), **options):
+        async def main():
+            app = StashApp(paths, **options)
+            async with app.run_test(size=size) as pilot:
+                driver = Driver(app, pilot)
+                for _ in range(400):
+                    await driver.settle()
+                    if driver.screen.session is not None or app._exit:
+                        break
+                    await asyncio.sleep(0.01)
+                await driver.settle()
+                await test(driver)
+            return app
+
+        return asyncio.run(main())
+
+    return run

@@ -1,0 +1,64 @@
+"""The registry: every command can be run, no key means two things, and the key page is current."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+from stashdbg_tui.commands import COMMANDS, GROUPS, in_scope, key_rows, keys_markdown
+
+FORBIDDEN = {"ctrl+j", "ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket", "ctrl+enter", "ctrl+b", "ctrl+a", "ctrl+s"}
+
+
+def test_no_key_means_two_things_in_one_place():
+    for scopes in (("app", "main", "timeline"), ("app", "main", "inspector")):
+        counts = Counter(key for entry in in_scope(*scopes) for key in (*entry.keys, *entry.fixed))
+        assert [key for key, count in counts.items() if count > 1] == []
+
+
+def test_ids_are_unique_and_words_are_whole():
+    assert len({entry.id for entry in COMMANDS}) == len(COMMANDS)
+    for entry in COMMANDS:
+        assert entry.group in GROUPS
+        assert entry.keys or entry.fixed
+        assert entry.tooltip[0].isupper() and entry.tooltip.endswith(".")
+        assert not FORBIDDEN & {*entry.keys, *entry.fixed}
+        assert not any(key.startswith("alt+") for key in entry.keys)
+    assert sum(entry.footer is not None for entry in COMMANDS) <= 9
+
+
+def test_the_key_page_is_current(root):
+    assert (root / "docs" / "keys.md").read_text(encoding="utf-8") == keys_markdown()
+    assert {row["id"] for row in key_rows()} == {entry.id for entry in COMMANDS}
+
+
+def test_every_action_exists(drive, agent):
+    from textual.actions import parse
+
+    async def test(d):
+        places = {"app": d.app, "main": d.screen, "timeline": d.screen, "inspector": d.screen.payload}
+        for entry in COMMANDS:
+            _, name, arguments = parse(entry.action)
+            assert callable(getattr(places[entry.scope], f"action_{name}", None)), entry.id
+            assert isinstance(arguments, tuple)
+
+    drive(test, recording=agent)
+
+
+def test_a_keymap_moves_keys_by_id_and_arrows_stay(drive, agent):
+    async def test(d):
+        d.app.set_keymap({"step.forward": "n", "help": "f2"})
+        await d.settle()
+        await d.press("n", "down")
+        assert d.position == 2
+        await d.press("j")
+        assert d.position == 2
+        assert "n/k next" in d.lines()[-1] and "f2 help" in d.lines()[-1]
+
+    drive(test, recording=agent)
+
+
+def test_the_registry_loads_no_textual():
+    code = "import sys, stashdbg_tui.commands; sys.exit('textual' in sys.modules or 'rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

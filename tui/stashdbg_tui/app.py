@@ -1,0 +1,162 @@
+"""The Textual app: themes, the one screen, loading files, and leaving.
+
+The first frame is drawn before any file is read. Nothing here computes what is shown; the session does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.worker import get_current_worker
+
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.model import Recording
+from stashdbg_core.store.limits import Limits
+from stashdbg_tui.bindings import bindings
+from stashdbg_tui.crash import crash_report
+from stashdbg_tui.palette import CommandsProvider
+from stashdbg_tui.screens.main import MainScreen
+from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
+from stashdbg_tui.workers.loader import HeadLoaded, LoadFailed, RecordingLoaded, load
+
+_SHORT = {
+    "dark": DARK.name,
+    "light": LIGHT.name,
+    "ansi": "ansi-dark",
+    "ansi-dark": "ansi-dark",
+    "ansi-light": "ansi-light",
+}
+
+
+class StashApp(App[None]):
+    """The debugger's screen.
+
+    Args:
+        paths: Files to open; the first is shown, the others wait in the palette.
+        limits: What a file may hold before it is refused.
+        recording: Shown instead of a file, for tests and screenshots.
+        theme: ``dark``, ``light``, ``ansi``, or the name of any Textual theme.
+    """
+
+    TITLE = "stashdbg"
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandsProvider}
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
+
+    def __init__(
+        self,
+        paths: Sequence[Path] = (),
+        *,
+        limits: Limits | None = None,
+        recording: Recording | None = None,
+        theme: str | None = None,
+    ) -> None:
+        without_colour = bool(os.environ.get("NO_COLOR"))
+        super().__init__(ansi_color=True if without_colour else None)
+        self.paths = list(paths)
+        self.limits = limits or Limits()
+        self.failure: StashError | None = None
+        """Why nothing could be shown at all."""
+        self.main_screen = MainScreen()
+        self._given = recording
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        name = theme or os.environ.get("TEXTUAL_THEME") or DARK.name
+        name = _SHORT.get(name, name)
+        if name not in self.available_themes:
+            raise invalid_input(f"no theme called {name!r}", hint=f"try {', '.join(_SHORT)}")
+        self.theme = name
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return our variables for themes that do not set them."""
+        if self.native_ansi_color:
+            return ANSI
+        known = self.current_theme.to_color_system().generate()
+        return {name: _resolved(value, known) for name, value in FALLBACK.items()}
+
+    def on_mount(self) -> None:
+        """Show the screen, then start to read."""
+        self.push_screen(self.main_screen)
+        if self._given is not None:
+            self.call_later(self.main_screen.show_recording, self._given)
+        elif self.paths:
+            self.call_later(self.open_file, self.paths[0])
+
+    def open_file(self, path: Path) -> None:
+        """Open another file in place of the one shown."""
+        self.main_screen.show_opening(path)
+        self._load(path)
+
+    @work(thread=True, exclusive=True, group="load", exit_on_error=False)
+    def _load(self, path: Path) -> None:
+        worker = get_current_worker()
+        load(path, self.limits, self.post_message, lambda: worker.is_cancelled)
+
+    @on(HeadLoaded)
+    def _head_loaded(self, message: HeadLoaded) -> None:
+        self.main_screen.show_recording(message.recording, progress="reading the rest…")
+
+    @on(RecordingLoaded)
+    def _recording_loaded(self, message: RecordingLoaded) -> None:
+        self.main_screen.show_recording(message.recording)
+
+    @on(LoadFailed)
+    def _load_failed(self, message: LoadFailed) -> None:
+        if self.main_screen.session is None:
+            self.failure = message.error
+            self.exit()
+        else:
+            self.main_screen.show_failure(message.path, message.error)
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from stashdbg_tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
+
+    def action_close(self) -> None:
+        """Close the topmost view; leave when it is the last."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.exit()
+
+    def action_dismiss_view(self) -> None:
+        """Close the topmost view; never leaves."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.main_screen.action_dismiss_view()
+
+    def _fatal_error(self) -> None:
+        """Leave on an error of our own, printing frames without their variables."""
+        self.bell()
+        self._exit_renderables.append(crash_report(self.console))
+        self._close_messages_no_wait()
+
+
+def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | None = None) -> int:
+    """Show recordings on this terminal until the user leaves; return the exit code.
+
+    Raises:
+        StashError: The first file could not be opened, or there is no such theme.
+    """
+    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme)
+    app.run()
+    if app.failure is not None:
+        raise app.failure
+    return app.return_code or 0
+
+
+def _resolved(value: str, known: dict[str, str]) -> str:
+    """Put a theme's own colour in the place of a leading ``$name``."""
+    name, _, rest = value.partition(" ")
+    colour = known.get(name.removeprefix("$"), value) if name.startswith("$") else name
+    return f"{colour} {rest}".strip()

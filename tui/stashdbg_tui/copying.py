@@ -1,0 +1,74 @@
+"""Getting a whole value out: to the clipboard through the terminal, or into a new file."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import BinaryIO
+
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.sanitize import sanitize, shorten
+from stashdbg_core.session.fields import event_fields
+from stashdbg_core.session.inspection import Part, ref_of, whole_value
+from stashdbg_core.session.words import size_words
+
+CLIPBOARD_BYTES = 74_994
+"""Encoded bytes that terminals are known to take in one OSC 52 sequence."""
+
+
+def copy_note(recording: Recording, event: RecordedEvent, part: Part) -> tuple[str | None, str]:
+    """Return the text to copy, None when it cannot be, and a sentence about it.
+
+    A text is copied as the text it is, without JSON quotes; anything else as JSON.
+    """
+    if part == "fields":
+        text = "\n".join(f"{row.name}: {row.text}" for row in event_fields(recording, event))
+    else:
+        ref = ref_of(event, part)
+        if ref is None:
+            return None, "nothing to copy: no input was recorded for this call"
+        try:
+            text = _plain(whole_value(recording, ref))
+        except StashError as failure:
+            return None, f"nothing to copy: {failure.message}"
+    raw = text.encode("utf-8", "replace")
+    if len(base64.b64encode(raw)) > CLIPBOARD_BYTES:
+        return None, f"{size_words(len(raw))} is more than terminals take; :write FILE saves it"
+    hidden = "; it holds control or invisible characters" if sanitize(text) != text else ""
+    return raw.decode("utf-8"), f"copied {size_words(len(raw))} if the terminal allows OSC 52{hidden}"
+
+
+def save_value(recording: Recording, event: RecordedEvent, part: Part, file: str) -> str:
+    """Write a whole value to a new file as JSON; return a sentence about it."""
+    from stashdbg_core.store.atomic import write_atomic
+
+    ref = ref_of(event, part)
+    if ref is None:
+        return "nothing to write: show the value or the input first"
+    try:
+        raw = whole_value(recording, ref)
+
+        def write(out: BinaryIO) -> None:
+            out.write(raw)
+
+        target = Path(file).expanduser()
+        if target.exists() or target.is_symlink():
+            return f"{shorten(file, 60)} exists; name a new file"
+        path = write_atomic(target, write, overwrite=False)
+    except (StashError, OSError, ValueError, RuntimeError) as failure:
+        return f"not written: {shorten(str(failure), 160)}"
+    return f"wrote {size_words(len(raw))} to {shorten(str(path), 120)}"
+
+
+def _plain(raw: bytes) -> str:
+    from stashdbg_core.parse import parse_json
+
+    if raw[:1] == b'"':
+        try:
+            tree = parse_json(raw)
+        except StashError:
+            tree = None
+        if isinstance(tree, str):
+            return tree
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,47 @@
+"""The command palette: every command of the registry, and every file given on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from stashdbg_tui import safe
+from stashdbg_tui.bindings import keys_now
+from stashdbg_tui.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from stashdbg_tui.app import StashApp
+
+
+class CommandsProvider(Provider):
+    """Finds commands by their title."""
+
+    async def discover(self) -> Hits:
+        """Yield everything, in the registry's order."""
+        for title, help_text, run in self._entries():
+            yield DiscoveryHit(title, run, text=title.plain, help=help_text)
+
+    async def search(self, query: str) -> Hits:
+        """Yield what matches, the best first."""
+        matcher = self.matcher(query)
+        for title, help_text, run in self._entries():
+            score = matcher.match(title.plain)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title.plain), run, text=title.plain, help=help_text)
+
+    def _entries(self) -> Iterator[tuple[Content, str, Callable[[], object]]]:
+        app = cast("StashApp", self.app)
+        screen = app.main_screen
+        for entry in COMMANDS:
+            if entry.palette:
+                keys = " ".join(keys_now(self.app, entry)[:2])
+                help_text = f"{entry.tooltip}  ({keys})" if keys else entry.tooltip
+                run = partial(screen.run_action, entry.action)
+                yield Content(entry.title), Content(help_text).markup, run
+        for path in app.paths[: 50 if len(app.paths) > 1 else 0]:
+            yield safe.line(f"Open {path.name}"), "Show this recording.", partial(app.open_file, Path(path))

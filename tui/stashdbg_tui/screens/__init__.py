@@ -1,0 +1,1 @@
+"""Screens: each owns its layout and hands every key to the session."""

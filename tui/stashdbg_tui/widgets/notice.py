@@ -1,0 +1,48 @@
+"""What stands in the middle while there are no events to show: opening, failed, or empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.containers import Middle
+from textual.content import Content
+from textual.widgets import Static
+
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import Recording
+from stashdbg_tui import safe
+
+
+class Notice(Middle):
+    """A centred paragraph; changed only when a file is opened."""
+
+    DEFAULT_CSS = """
+    Notice { width: 1fr; align: center middle; }
+    Notice Static { width: 100%; padding: 0 4; text-align: center; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Make the paragraph."""
+        yield Static(id="notice-text", markup=False)
+
+    def show_opening(self, path: Path) -> None:
+        """Say that a file is being read."""
+        self._show(("opening ", "$muted"), (safe.line(path.name).plain, "bold"), ("  …\n\nq quits", "$muted"))
+
+    def show_failure(self, path: Path, error: StashError) -> None:
+        """Say what is wrong with a file and what to do."""
+        hint = f"\n{safe.block(error.hint).plain}" if error.hint else ""
+        self._show(
+            (f"{safe.line(path.name).plain} cannot be opened\n\n", "bold $text-error"),
+            (safe.block(error.message).plain, ""),
+            (f"{hint}\n\nq quits", "$muted"),
+        )
+
+    def show_empty(self, recording: Recording) -> None:
+        """Say that a recording has no events, and what else is known."""
+        notes = "".join(f"\n{safe.line(note.message).plain}" for note in recording.notes[:5])
+        self._show(("this recording has no events", "bold"), (f"{notes}\n\nq quits", "$muted"))
+
+    def _show(self, *parts: tuple[str, str]) -> None:
+        self.query_one(Static).update(Content.assemble(*parts))

@@ -1,0 +1,94 @@
+"""Where the cursor stands, in words; or why the last move was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from stashdbg_core.model import RecordedEvent
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.session import Session
+from stashdbg_core.session.summary import outcome_word
+from stashdbg_core.session.words import duration_words, offset_words
+from stashdbg_tui import safe
+from stashdbg_tui.widgets.one_line import OneLine, Piece
+
+_DISPENSABLE = ("lane", "offset", "place", "name")
+"""Groups of words, the most dispensable first."""
+
+
+class StatusLine(OneLine):
+    """One line of words about the event at the cursor and the recording around it."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"status--strong", "status--error", "status--notice", "status--muted"}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.session: Session | None = None
+        self.progress: str | None = None
+        """What is still going on, such as reading the rest of a file; safe text."""
+        self._notice: str | None = None
+
+    def show(self, notice: str | None = None) -> None:
+        """Draw the words anew, after a notice when there is one; the next call takes it away."""
+        self._notice = notice
+        self.refresh()
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return the words; what says least is left out first where they do not fit."""
+        yield " ", ""
+        if self._notice is not None:
+            yield f"{shorten(self._notice, 200)}  ", "status--notice"
+        session = self.session
+        if session is None:
+            yield self.progress or "", "status--muted"
+            return
+        groups = _event_groups(session)
+        about = list(self._recording_words(session))
+        room = width - 1 - _size(about)
+        for dispensable in _DISPENSABLE:
+            if sum(_size(group) for group in groups.values()) > room:
+                groups.pop(dispensable, None)
+        for group in groups.values():
+            yield from group
+        yield from about
+
+    def _recording_words(self, session: Session) -> Iterable[Piece]:
+        recording = session.recording
+        if self.progress is not None:
+            yield f" · {self.progress}", "status--muted"
+        elif not recording.complete:
+            yield " · incomplete", "status--error"
+        if recording.notes:
+            yield f" · {len(recording.notes)} note{'s' if len(recording.notes) > 1 else ''}", "status--notice"
+
+
+def _event_groups(session: Session) -> dict[str, list[Piece]]:
+    event = session.event
+    if event is None:
+        return {"event": [("no events", "status--strong")]}
+    groups: dict[str, list[Piece]] = {
+        "event": [(f"event {event.seq}", "status--strong")],
+        "place": [(f" · {session.position + 1:,} of {session.count:,}", "")],
+        "name": [(f" · {shorten(event.channel, 20)} {shorten(event.key, 28)} #{event.ordinal}", "")],
+        "outcome": list(_outcome(event)),
+    }
+    began = session.event_at(0).at
+    if event.at is not None and began is not None:
+        groups["offset"] = [(f" · {offset_words(event.at - began)}", "")]
+    if event.thread is not None:
+        groups["lane"] = [(f" · lane {shorten(event.thread, 24)}", "")]
+    return groups
+
+
+def _size(pieces: Iterable[Piece]) -> int:
+    return sum(safe.cells(text) for text, _ in pieces)
+
+
+def _outcome(event: RecordedEvent) -> Iterable[Piece]:
+    word = outcome_word(event)
+    style = "" if word == "returned" else "status--error"
+    yield " · ", ""
+    yield (word if word in ("returned", "threw", "pending", "damaged") else f"outcome {shorten(word, 24)}"), style
+    if event.ms is not None and word in ("returned", "threw"):
+        yield f" {'in' if word == 'returned' else 'after'} {duration_words(event.ms)}", ""

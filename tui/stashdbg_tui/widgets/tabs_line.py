@@ -1,0 +1,62 @@
+"""The inspector's header: which part of the event is shown, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, get_args
+
+from textual import events
+from textual.message import Message
+
+from stashdbg_core.session.inspection import Part
+from stashdbg_tui import safe
+from stashdbg_tui.widgets.one_line import OneLine, Piece
+
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+class TabsLine(OneLine):
+    """``1 value  2 input  3 fields``, the shown one marked, and a word about it at the right."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--tab", "tabs--active", "tabs--words", "tabs--problem"}
+
+    class Chosen(Message):
+        """A person pointed at a tab."""
+
+        def __init__(self, part: Part) -> None:
+            super().__init__()
+            self.part = part
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.part: Part = "value"
+        self.words = ""
+        self.trouble = False
+
+    def show(self, part: Part, words: str, *, trouble: bool = False) -> None:
+        """Mark a tab, and say how large its content is or what is wrong with it."""
+        if (part, words, trouble) != (self.part, self.words, self.trouble):
+            self.part, self.words, self.trouble = part, words, trouble
+            self.refresh()
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return the tabs, and the words at the right end."""
+        used = 0
+        for number, part in enumerate(PARTS, 1):
+            text = f" {number} {part} "
+            used += len(text)
+            yield text, "tabs--active" if part == self.part else "tabs--tab"
+        room = width - used - 1
+        if room > 3:
+            text = safe.fit(self.words, min(safe.cells(safe.shown(self.words)), room))
+            yield " " * (room - safe.cells(text)), ""
+            yield text, "tabs--problem" if self.trouble else "tabs--words"
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the tab clicked on."""
+        edge = 0
+        for number, part in enumerate(PARTS, 1):
+            edge += len(f" {number} {part} ")
+            if event.x < edge:
+                self.post_message(self.Chosen(part))
+                return

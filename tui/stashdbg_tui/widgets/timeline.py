@@ -1,0 +1,151 @@
+"""The run as rows, one an event: number, mark, name, duration, and what it said.
+
+Rows are drawn from lazy data when they become visible and kept; moving the cursor draws two.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from stashdbg_core.session.session import Session
+from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.session.words import duration_words
+from stashdbg_tui import safe
+from stashdbg_tui.bindings import bindings
+from stashdbg_tui.theme import channel_colour, channel_glyph
+from stashdbg_tui.widgets.line_view import LineView
+
+_MARKS = {"threw": "!", "pending": "…", "damaged": "×"}
+"""Signs of what did not go well; each comes with its word."""
+_SAMPLE = 400
+"""Events looked at to choose the width of the name column."""
+_TIME = 8
+
+
+class Timeline(LineView):
+    """Every event of the recording, the cursor on one."""
+
+    BINDINGS = bindings("timeline", target="screen.")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "row--cursor", "row--seq", "row--error", "row--problem", "row--time", "row--key",
+        *(f"row--channel-{number}" for number in range(1, 7)),
+    }  # fmt: skip
+
+    class Chosen(Message):
+        """A person pointed at an event."""
+
+        def __init__(self, position: int, *, opened: bool) -> None:
+            super().__init__()
+            self.position = position
+            self.opened = opened
+            """Whether by double click, to look into it."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.session: Session | None = None
+        self.cursor = -1
+        self._digits = 1
+        self._channel_width = self._key_width = 1
+
+    @property
+    def row_count(self) -> int:
+        """One row an event."""
+        return self.session.count if self.session is not None else 0
+
+    def show_session(self, session: Session) -> None:
+        """Show a recording, or a fuller one, with its cursor in sight."""
+        self.session = session
+        self.cursor = session.position
+        if session.count:
+            ends = (session.event_at(0).seq, session.event_at(session.count - 1).seq)
+            self._digits = min(max(len(str(seq)) for seq in ends), 12)
+            columns, sample = session.columns, range(0, session.count, max(session.count // _SAMPLE, 1))
+            self._channel_width = max(_cells(columns.channel_at(place)) for place in sample)
+            self._key_width = max(_cells(columns.key_at(place)) for place in sample) + 2
+        self.top = max(min(self.top, self.row_count - self.page_rows), 0)
+        self.reveal(self.cursor)
+        self.forget_rows()
+
+    def show_cursor(self, position: int) -> None:
+        """Put the cursor on a row; draws the old and the new one, or all when it had to scroll."""
+        old, self.cursor = self.cursor, position
+        if not self.reveal(position):
+            self.refresh_rows(old, position)
+
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Return a row, drawn before or drawn now."""
+        at_cursor = row == self.cursor
+        key = (row, width, at_cursor, at_cursor and self.has_focus)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self._drawn(row, width, at_cursor)
+        return strip
+
+    def _drawn(self, row: int, width: int, at_cursor: bool) -> Strip:
+        session = self.session
+        assert session is not None
+        event = session.event_at(row)
+        base = self.base_style + (self.style_of("row--cursor") if at_cursor else Style.null())
+        word = outcome_word(event)
+        plain = at_cursor and self.app.native_ansi_color  # a reversed row of many colours cannot be read
+        style_of = (lambda _: Style.null()) if plain else self.style_of
+        colour = style_of(f"row--channel-{channel_colour(event.channel)}")
+        mark = _MARKS.get(word, "" if event.outcome == "return" else "?")
+        troubled = style_of("row--error" if word == "threw" else "row--problem") if mark else colour
+        indent = "" if event.parent is None else "└ "
+        channel_width, key_width = self._name_widths(width)
+        parts: list[tuple[str, Style]] = [
+            ("▌" if at_cursor else " ", colour),
+            (f"{safe.fit(str(event.seq), self._digits).strip():>{self._digits}} ", style_of("row--seq")),
+            (f"{mark or channel_glyph(event.channel)} ", troubled),
+            (safe.fit(event.channel, channel_width) + " ", colour),
+            (indent, style_of("row--seq")),
+            (safe.fit(event.key, key_width - len(indent)), style_of("row--key")),
+        ]
+        if width >= 48:
+            parts.append(
+                (f"{duration_words(event.ms) if event.ms is not None else '':>{_TIME}}", style_of("row--time"))
+            )
+        parts.append(("  ", base))
+        left = width - sum(safe.cells(text) for text, _ in parts)
+        if mark and left > len(word) + 4:
+            parts.append((f"{safe.shown(word)} ", troubled))
+            left -= safe.cells(safe.shown(word)) + 1
+        if left > 0:
+            said = summary(session.recording, event, max(left, 16))
+            parts.append((safe.fit(said, left), troubled if mark else Style.null()))
+        return Strip([Segment(text, base + style) for text, style in parts if text]).adjust_cell_length(width, base)
+
+    def _name_widths(self, width: int) -> tuple[int, int]:
+        """Return the cells of channel and key: as wide as they are, up to what a row can spare."""
+        return min(self._channel_width, max(width // 10, 5)), min(self._key_width, max(width // 5, 8))
+
+    def on_focus(self) -> None:
+        """Show the cursor row as the focused one."""
+        self.refresh_rows(self.cursor)
+
+    def on_blur(self) -> None:
+        """Show the cursor row as the quiet one."""
+        self.refresh_rows(self.cursor)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the cursor in sight."""
+        super().on_resize(event)
+        if self.row_count:
+            self.reveal(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the event clicked on; a double click looks into it."""
+        row = self.top + event.y
+        if event.x < self.size.width - 1 and row < self.row_count:
+            self.post_message(self.Chosen(row, opened=event.chain > 1))
+
+
+def _cells(text: str) -> int:
+    return safe.cells(safe.shown(text[:60]))

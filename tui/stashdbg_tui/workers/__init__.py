@@ -1,0 +1,1 @@
+"""Work off the screen's path; workers post messages and never touch a widget."""

@@ -1,0 +1,87 @@
+"""Opening a recording without holding the screen up.
+
+Large files show their head at once and are indexed by a process of its own; the rest is read in this thread. Whatever
+goes wrong arrives as a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from textual.message import Message
+
+from stashdbg_core.errors import ErrorCode, StashError
+from stashdbg_core.model import Recording
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.limits import Limits
+
+LARGE_BYTES = 32_000_000
+"""From here on the head of a file is shown before the file is indexed."""
+HEAD_EVENTS = 200
+
+
+class HeadLoaded(Message):
+    """The first events of a large file can be shown; the rest is being read."""
+
+    def __init__(self, path: Path, recording: Recording) -> None:
+        super().__init__()
+        self.path = path
+        self.recording = recording
+
+
+class RecordingLoaded(Message):
+    """A recording is open."""
+
+    def __init__(self, path: Path, recording: Recording) -> None:
+        super().__init__()
+        self.path = path
+        self.recording = recording
+
+
+class LoadFailed(Message):
+    """A file is not a recording, or cannot be read."""
+
+    def __init__(self, path: Path, error: StashError) -> None:
+        super().__init__()
+        self.path = path
+        self.error = error
+
+
+def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cancelled: Callable[[], bool]) -> None:
+    """Open a file and post what came of it; runs in a worker thread and never raises.
+
+    Args:
+        path: The file.
+        limits: What is refused.
+        post: Takes the messages, from any thread.
+        is_cancelled: Whether nobody waits any more.
+    """
+    # The reader is not needed for the first frame.
+    from stashdbg_core.store.head import open_head
+    from stashdbg_core.store.open import open_recording
+
+    try:
+        if path.is_file() and path.stat().st_size >= LARGE_BYTES:
+            head = open_head(path, HEAD_EVENTS, limits=limits)
+            if head is not None and not is_cancelled():
+                post(HeadLoaded(path, replace(head, path=path)))
+        recording = open_recording(path, limits=limits)
+    except OSError as failure:
+        post(LoadFailed(path, _unreadable(path, failure.strerror or "it cannot be read")))
+    except StashError as failure:
+        post(LoadFailed(path, failure))
+    except MemoryError:
+        post(LoadFailed(path, _unreadable(path, "there is not enough memory to index it")))
+    else:
+        if not is_cancelled():
+            post(RecordingLoaded(path, recording))
+
+
+def _unreadable(path: Path, why: str) -> StashError:
+    return StashError(
+        f"cannot open {shorten(path.name, 80)}: {why}",
+        code=ErrorCode.NOT_FOUND,
+        hint="check the file, or open a smaller one",
+    )
