@@ -34,6 +34,10 @@ def _place(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    return any("overload" in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
 def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -56,7 +60,7 @@ def test_every_module_and_public_name_says_what_it_is() -> None:
     for path, tree in MODULES:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                if ast.get_docstring(node) is None:
+                if ast.get_docstring(node) is None and not _is_overload(node):
                     silent.append(f"{_place(path)}:{node.lineno} {node.name}")
     assert silent == []
 
@@ -74,7 +78,7 @@ def test_no_fault_is_swallowed_whole() -> None:
 
 
 def test_nothing_is_left_to_be_done_later() -> None:
-    marks = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError)\b")
+    marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|raise NotImplementedError\(")
     assert [_place(p) for p, _ in MODULES if marks.search(p.read_text(encoding="utf-8"))] == []
 
 

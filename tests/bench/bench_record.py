@@ -6,7 +6,6 @@ Run: ``python tests/bench/bench_record.py``. Medians of rounds that take turns, 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import random
@@ -97,16 +96,8 @@ def sqlite(folder: Path) -> Iterator[Keep]:
     base.close()
 
 
-@contextmanager
-def agent_rewind(folder: Path) -> Iterator[Keep]:
-    from agent_rewind import Recorder as Peer  # type: ignore[import-not-found]
-
-    with Peer(str(folder / f"{os.urandom(4).hex()}.db")) as peer:
-        yield lambda number, value: peer.record("tool", {"input": number, "value": value})
-
-
 def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
-    found: dict[str, Callable[[], Any]] = {
+    return {
         "stashdbg, memory, no redaction": lambda: recorder(folder, journal=False, redact=None),
         "stashdbg, memory, redaction": lambda: recorder(folder, journal=False, redact=DEFAULT),
         "stashdbg, journal, no redaction": lambda: recorder(folder, journal=True, redact=None),
@@ -114,9 +105,6 @@ def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
         "json + sha256 + append": lambda: bare_append(folder),
         "sqlite3, WAL, commit an event": lambda: sqlite(folder),
     }
-    if importlib.util.find_spec("agent_rewind"):
-        found["agent-rewind"] = lambda: agent_rewind(folder)
-    return found
 
 
 def measure(make: Callable[[], Any], values: list[dict[str, Any]]) -> float:

@@ -132,8 +132,12 @@ def test_types_are_inferred(tmp_path: Path) -> None:
         """
 from collections.abc import Iterator
 from typing import assert_type
+from stashdbg_core.calls import Tape
+from stashdbg_core.record import Recorder
+from stashdbg_core.replay import Replayer
 from stashdbg_core.stash import Stash, create_stash
 
+def both(recorder: Recorder, replayer: Replayer) -> list[Tape]: return [recorder, replayer]
 async def later() -> str: return ""
 def words() -> Iterator[bytes]: yield b""
 async def run(stash: Stash) -> None:

@@ -6,7 +6,10 @@ not be read and the like count in ``counts`` (``meta.losses``). With ``strict`` 
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
+from types import FrameType
 from typing import Final
 
 from stashdbg_core.errors import StashError, invalid_input
@@ -28,8 +31,10 @@ REDACTION_FAILED: Final = "redaction-failed"
 """A redact function or rule raised: the value was dropped, not stored in clear."""
 CLOCK_FAILED: Final = "clock-failed"
 """The clock raised or gave no number: the event has no time."""
-META_NOT_WRITTEN: Final = "meta-not-written"
-"""A fact about the run could not be written."""
+LANE_UNKNOWN: Final = "lane-unknown"
+"""The thread or task could not be named: the event is in the main lane."""
+FILE_NOT_WRITTEN: Final = "file-not-written"
+"""The journal could not be made into the final file; it stays."""
 
 _WHOLE_EVENTS = frozenset({EVENT_NOT_WRITTEN, OVER_LIMIT, AFTER_CLOSE})
 
@@ -46,6 +51,7 @@ class Losses:
         self.counts: dict[str, int] = {}
         self.events = 0
         self._said = False
+        self._lock = threading.RLock()
 
     def lost(self, kind: str, what: str, cause: BaseException | None = None) -> None:
         """Count a loss; the first one is said in a warning.
@@ -58,13 +64,14 @@ class Losses:
         Raises:
             StashError: ``strict`` is on.
         """
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        if kind in _WHOLE_EVENTS:
-            self.events += 1
+        with self._lock:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            if kind in _WHOLE_EVENTS:
+                self.events += 1
+            first, self._said = not self._said, True
         if self.strict:
             raise _error(kind, what, cause) from cause
-        if not self._said:
-            self._said = True
+        if first:
             why = f" ({_reason(cause)})" if cause is not None else ""
             _warn(f"the recording is not whole: {what}{why}; further losses are only counted, in its meta.losses")
 
@@ -87,6 +94,16 @@ def _reason(cause: BaseException) -> str:
 def _warn(message: str) -> None:
     warning = RecordingLossWarning(message)
     try:
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=_level_of_program())
     except RecordingLossWarning:  # the program turns warnings into errors; a recorder's must not become its error
         warnings.showwarning(warning, RecordingLossWarning, __file__, 0)
+
+
+def _level_of_program() -> int:
+    """Return the ``stacklevel`` by which ``_warn`` points to the first frame that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("stashdbg_core."):
+        frame = frame.f_back
+        level += 1
+    return level

@@ -27,8 +27,9 @@ from stashdbg_core.record.losses import (
     AFTER_CLOSE,
     CLOCK_FAILED,
     EVENT_NOT_WRITTEN,
+    FILE_NOT_WRITTEN,
     INPUT_NOT_STORED,
-    META_NOT_WRITTEN,
+    LANE_UNKNOWN,
     OVER_LIMIT,
     VALUE_TOO_LARGE,
     Losses,
@@ -109,9 +110,9 @@ class TapeEnd:
         name = self._names.of(channel, key)
         at = time_of(self._clock, self._losses)
         if options is NO_OPTIONS:
-            thread, parent = self._lanes.current(), current_call.get()
+            thread, parent = self._lane(), current_call.get()
         else:
-            thread = options.thread if options.thread is not None else self._lanes.current()
+            thread = options.thread if options.thread is not None else self._lane()
             parent = options.parent if options.parent is not None else current_call.get()
         if thread is not None:
             thread = self._names.text(thread)
@@ -158,14 +159,21 @@ class TapeEnd:
             if self._state == "closed":
                 return
             self._state = "closed"
-            unfinished = self._unfinished()
-            self._open.clear()
             try:
+                unfinished = self._unfinished()
+                self._open.clear()
                 self._ledger.finish(meta, unfinished)
             except Exception as error:  # noqa: BLE001 - a full disk, or a fault of ours, must not replace the run's own end
                 self._losses.lost(
-                    META_NOT_WRITTEN, "the journal could not be made into the final file and stays", error
+                    FILE_NOT_WRITTEN, "the journal could not be made into the final file and stays", error
                 )
+
+    def _lane(self) -> str | None:
+        try:
+            return self._lanes.current()
+        except Exception as error:  # noqa: BLE001 - threads and tasks may be of the program's own classes
+            self._losses.lost(LANE_UNKNOWN, "a thread or task could not be named", error)
+            return None
 
     def _commit(self, call: Call, outcome: str, value: Captured) -> None:
         with self._lock:

@@ -24,7 +24,7 @@ class CleanBlobs:
         pending, seen, clean = [ref], {ref}, True
         while pending:
             piece = pending.pop()
-            clean = clean and not self._suspects(piece)
+            clean &= not self._suspects(piece)
             for inner in self._pieces[piece]:
                 if inner not in seen:
                     seen.add(inner)

@@ -34,6 +34,8 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>\\`{}|^]+")
 _ENCODED_VALUE = re.compile(r"(?<==)[^\s&;#\"'<>\\]*%[0-9A-Fa-f]{2}[^\s&;#\"'<>\\]*")
 _SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+")
 _DECODED_DEPTH: Final = 3
+_ROUNDS: Final = 8
+"""A placeholder sets off what stood next to the secret, which then may be one too; two rounds do nearly always."""
 _TOO_SLOW: Final = "unsearched"
 """Kind of a text that a user's rule did not finish within its time."""
 
@@ -54,16 +56,12 @@ class TextMasker:
 
     def mask(self, text: str, take: Take, depth: int = 0) -> str:
         """Return ``text`` with its secrets replaced; the same object if it has none."""
-        found = self.replacements(text, take, depth)
-        if not found:
-            return text
-        parts: list[str] = []
-        end = 0
-        for start, stop, new in found:
-            parts += text[end:start], new
-            end = stop
-        parts.append(text[end:])
-        return "".join(parts)
+        for _ in range(_ROUNDS):
+            found = self.replacements(text, take, depth)
+            if not found:
+                break
+            text = replaced(text, found)
+        return text
 
     def replacements(self, text: str, take: Take, depth: int = 0) -> list[Replacement]:
         """Return what to write instead of the secrets of ``text``: disjoint stretches in order."""
@@ -121,6 +119,17 @@ class TextMasker:
             masked = self.mask(decoded, take, depth + 1)
             if masked != decoded:
                 yield Span(*match.span(), "", quote_plus(masked, errors="surrogateescape"))
+
+
+def replaced(text: str, found: Iterable[Replacement]) -> str:
+    """Return ``text`` with disjoint stretches, given in order, replaced."""
+    parts: list[str] = []
+    end = 0
+    for start, stop, new in found:
+        parts += text[end:start], new
+        end = stop
+    parts.append(text[end:])
+    return "".join(parts)
 
 
 def _compile(rule: Rule) -> Any:

@@ -68,10 +68,12 @@ class Walk:
         self._look(root, 0, tree, None)
         while self._pending:
             step = self._pending.pop()
+            first = len(self._pending)
             if type(step.place.container) is dict:
                 self._object(step)
             else:
                 self._list(step)
+            self._pending[first:] = self._pending[first:][::-1]
         if not self.edits.values and not self.edits.renames:
             return tree
         return self.edits.apply([tree])[0]

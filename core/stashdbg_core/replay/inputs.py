@@ -7,6 +7,7 @@ placeholder numbers and ignored parts. Values handed to the program are never to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from stashdbg_core.calls import ABSENT, RedactContext
@@ -77,11 +78,25 @@ class Inputs:
             return None
         taken = snapshot(value, self._types)
         masking = self._masking
-        if masking is None or not masking.suspects(taken.stored):
+        if masking is None:
             return LiveInput(taken, self.prepared, self._digests)
         context = RedactContext(channel, key, "input", -1)
-        tree = masking.tree(taken.tree, context, self._decode, self._encode)
-        return LiveInput(Snapshot(stored_form(tree), tree), self.prepared, self._digests)
+        if masking.functions:
+            tree = masking.tree(taken.tree, context, self._decode, self._encode)
+            return LiveInput(Snapshot(stored_form(tree), tree), self.prepared, self._digests)
+        # Masking twice changes nothing, so an input that equals a recorded one as it stands needs no masking.
+        return LiveInput(taken, partial(self._masked, context), self._digests)
+
+    def _masked(self, context: RedactContext, tree: Json, stored: bytes) -> Json:
+        if self._masking is None or not self._masking.suspects(stored):
+            return self.prepared(tree, stored)
+        return self.prepared(self._masking.tree(tree, context, self._decode, self._encode))
+
+    def _decode(self, tree: Json) -> Any:
+        return decode_value(tree, types=self._types)
+
+    def _encode(self, value: Any) -> Json:
+        return encode_value(value, types=self._types).tree
 
     def name(self, channel: str, key: str) -> tuple[str, str]:
         """Return channel and key as a recording has them: masked, without placeholder numbers."""
@@ -94,12 +109,6 @@ class Inputs:
             known = unnumbered(self._masking.text(channel)), unnumbered(self._masking.text(key))
             self._names[channel, key] = known
         return known
-
-    def _decode(self, tree: Json) -> Any:
-        return decode_value(tree, types=self._types)
-
-    def _encode(self, value: Any) -> Json:
-        return encode_value(value, types=self._types).tree
 
     def prepared(self, tree: Json, stored: bytes | None = None) -> Json:
         """Return a tree without placeholder numbers and ignored parts; ``stored``, if known, saves a walk."""

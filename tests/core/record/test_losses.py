@@ -52,6 +52,7 @@ def test_a_value_that_cannot_be_stored_reaches_the_program(make: Any, read: Any,
     with pytest.warns(RecordingLossWarning, match="not whole") as said:
         assert [tape.call("tool", "x", lambda: value, input=i) is value for i in (value, 5)] == [True, True]
     assert len(said) == 1
+    assert said[0].filename == __file__
     seen = read(tape)
     assert "unstorable" in str(seen.trees[0])
     assert seen.recording.meta["losses"] == {"unstorable-value": 3}

@@ -6,7 +6,7 @@ import copy
 import json
 import random
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stashdbg_core.canonical import stored_form
@@ -16,8 +16,9 @@ from tests.core.redact.made_up_secrets import SHAPES, password
 
 NAMES = [*EXACT, *SHORT, *QUERY, *(stem for stems in STEMS.values() for stem in stems), "max_tokens", "x-api-key", "n"]
 GLUE = [
-    " ", "\n", "\t", '"', "'", "\\", "=", ": ", '": "', "='", "&", "?", "://", "@", "%3D", "%26", "%40", "/", ".", "-", "--",
-    "_", ",", ";", "(", "[", "{", "}", "Bearer ", "Basic ", "https://", "%3A%2F%2F", "é", "\ud800", "\x00", "\x7f", "[REDACTED:pin#1]",
+    " ", "\n", "\t", '"', "'", "\\", "=", ": ", '": "', "='", "&", "?", "://", "@", "%3D", "%26", "%40", "/", ".", "-",
+    "--", "_", ",", ";", "(", "[", "{", "}", "Bearer ", "Basic ", "https://", "%3A%2F%2F", "é", "\ud800", "\x00", "\x7f",
+    "[REDACTED:pin#1]",
     "\\n", "\\u0041", "sha256:", "K",
 ]  # fmt: skip
 secrets = st.builds(
@@ -26,7 +27,14 @@ secrets = st.builds(
 passwords = st.integers(0, 99).map(lambda seed: password(random.Random(seed)))
 pieces = st.one_of(secrets, passwords, st.sampled_from(NAMES), st.sampled_from(GLUE), st.text(max_size=4))
 texts = st.lists(pieces, max_size=8).map("".join)
-leaves = st.one_of(texts, texts.map(json.dumps), st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False))
+leaves = st.one_of(
+    texts,
+    texts.map(json.dumps),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
 names = st.one_of(st.sampled_from(NAMES), texts)
 trees = st.recursive(
     leaves,
@@ -66,6 +74,7 @@ def test_masking_twice_is_masking_once_and_the_input_is_untouched(tree: object) 
 @given(texts, st.sampled_from(sorted(SHAPES)), st.integers(0, 99), texts)
 def test_a_secret_set_off_by_spaces_never_survives(before: str, kind: str, seed: int, after: str) -> None:
     secret = SHAPES[kind](random.Random(seed))
+    assume(secret not in before + after)
     assert secret not in Redactor().redact_text(f"{before} {secret} {after}")
 
 

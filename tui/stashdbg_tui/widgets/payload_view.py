@@ -83,6 +83,7 @@ class PayloadView(LineView):
             pass
         self.top = 0
         self.scroll_to_row(self._folds.first_row(min(line, self._folds.lines)) if self.wrap else line)
+        self.forget_rows()
         return self.wrap
 
     def action_scroll_by(self, columns: int, rows: int) -> None:

@@ -1,0 +1,97 @@
+"""What really reaches a terminal: bytes on a pseudo-terminal, in colour and without."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import sys
+import time
+
+import pytest
+from stashdbg_core.store.writer import write_recording
+
+PROGRAM = "import sys; from pathlib import Path; from stashdbg_tui.app import run; sys.exit(run([Path(sys.argv[1])]))"
+SECRET = "sk-not-a-real-key-only-in-a-local"
+CRASH = f"""
+from stashdbg_tui.app import StashApp
+from textual.binding import Binding
+
+class Broken(StashApp):
+    def on_mount(self):
+        api_key = "{SECRET}"[::1]
+        raise RuntimeError("a fault of ours")
+
+Broken().run()
+"""
+
+
+class Terminal:
+    """A program on a pseudo-terminal, and every byte it wrote."""
+
+    def __init__(self, program: str, *arguments: str, **environment: str) -> None:
+        self.seen = b""
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            paths = os.pathsep.join(path for path in sys.path if path)
+            os.environ.pop("NO_COLOR", None)
+            os.environ.update({"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": paths, **environment})
+            os.execv(sys.executable, [sys.executable, "-c", program, *arguments])
+
+    def wait_for(self, wanted: bytes, seconds: float = 30.0) -> None:
+        until, start = time.monotonic() + seconds, len(self.seen)
+        while wanted not in self.seen[start:]:
+            assert time.monotonic() < until, f"{wanted!r} never came: {self.seen[-2000:]!r}"
+            if not self.read():
+                break
+
+    def read(self) -> bool:
+        ready, _, _ = select.select([self.fd], [], [], 0.2)
+        if ready:
+            try:
+                chunk = os.read(self.fd, 1 << 16)
+            except OSError:
+                return False
+            self.seen += chunk
+            return bool(chunk)
+        return True
+
+    def send(self, keys: bytes) -> None:
+        os.write(self.fd, keys)
+
+    def finish(self) -> int:
+        while self.read():
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}], ids=["colour", "no-colour"])
+def test_recorded_escapes_never_reach_the_terminal(hostile, recordings, tmp_path, environment):
+    terminal = Terminal(PROGRAM, str(write_recording(hostile, tmp_path / "run.json")), **environment)
+    terminal.wait_for(b"event 0")
+    for step in range(1, 5):
+        terminal.send(b"j")
+        terminal.wait_for(f"event {step}".encode())
+        terminal.send(b"3")
+        terminal.wait_for(b"channel")
+        terminal.send(b"1")
+        terminal.wait_for(b"value")
+    terminal.send(b":[/]\r")
+    terminal.wait_for(b"no place")
+    terminal.send(b"Q")
+    assert terminal.finish() == 0
+    for escape in recordings.RAW_ESCAPES:
+        assert escape not in terminal.seen
+    assert "␛]52;c;cHdu".encode() in terminal.seen
+    if environment:
+        assert b"\x1b[38;2;" not in terminal.seen and b"\x1b[31m" not in terminal.seen
+
+
+def test_a_crash_shows_frames_and_never_a_variable(tmp_path):
+    terminal = Terminal(CRASH)
+    terminal.finish()
+    assert b"a fault of ours" in terminal.seen
+    assert b"Please report it" in terminal.seen
+    assert SECRET.encode() not in terminal.seen.replace(f'"{SECRET}"'.encode(), b"")
