@@ -146,7 +146,7 @@ def test_zoom_fills_the_screen_and_gives_it_back(drive, agent):
         await d.press("z")
         assert d.screen.timeline.size.height > before
         await d.press("tab")
-        assert d.screen.payload.size.height > 12
+        assert d.screen.payload.size.height > 12 and d.app.focused is d.screen.payload
         await d.press("escape")
         assert d.screen.timeline.size.height == before
 
@@ -260,6 +260,8 @@ def test_a_file_is_opened_and_shown(drive, agent, tmp_path):
 
     async def test(d):
         assert d.status.startswith(" event 0 · 1 of 39")
+        await d.press("j")
+        assert d.position == 1
 
     drive(test, paths=[path])
 
