@@ -25,9 +25,28 @@ COMMANDS: dict[str, Entry] = {
     "stats": Entry("stashdbg.cli.stats", "Count events, errors, values and bytes by channel."),
     "convert": Entry("stashdbg.cli.convert", "Write a journal or damaged file as a fresh recording."),
     "export": Entry("stashdbg.cli.export", "Write a recording in a shape for other readers."),
+    "redact": Entry("stashdbg.cli.redact", "Write a copy with its secrets masked."),
+    "scan": Entry("stashdbg.cli.scan", "List the secrets that a recording still holds."),
+    "report": Entry("stashdbg.cli.report", "Pack chosen parts of recordings as a bug report."),
     "demo": Entry("stashdbg.cli.demo", "Open the recorded run that ships with stashdbg."),
     "keys": Entry("stashdbg.cli.keys", "List the debugger's keys."),
 }
 
-VALUE_OPTIONS = frozenset({"--limit", "--theme", "--at", "--output", "-o"})
+VALUE_OPTIONS = frozenset(
+    {
+        "--limit",
+        "--theme",
+        "--at",
+        "--output",
+        "-o",
+        "--rules",
+        "--include",
+        "--title",
+        "--steps",
+        "--expected",
+        "--actual",
+        "--now",
+        "--repo",
+    }
+)
 """Options of any command that take the next word; tells a file from a value when options come first."""

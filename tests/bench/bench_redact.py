@@ -14,10 +14,47 @@ from collections.abc import Callable
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.redact import Redactor
 
-WORDS = (
-    "please look at the weather in Paris and tell me whether it will rain tomorrow before we choose a file to open and "
-    "run the tests again because one of them fails with a message about the parser state"
-).split()  # noqa: SIM905
+WORDS = [
+    "please",
+    "look",
+    "at",
+    "the",
+    "weather",
+    "in",
+    "Paris",
+    "and",
+    "tell",
+    "me",
+    "whether",
+    "it",
+    "will",
+    "rain",
+    "tomorrow",
+    "before",
+    "we",
+    "choose",
+    "a",
+    "file",
+    "to",
+    "open",
+    "and",
+    "run",
+    "the",
+    "tests",
+    "again",
+    "because",
+    "one",
+    "of",
+    "them",
+    "fails",
+    "with",
+    "a",
+    "message",
+    "about",
+    "the",
+    "parser",
+    "state",
+]
 
 
 def prose(rng: random.Random, size: int) -> str:

@@ -1,4 +1,4 @@
-"""First paint and key to paint of the screen in a real pseudo-terminal, beside a bare Line-API list in the same Textual.
+"""First paint and key to paint of the screen in a pseudo-terminal, beside a bare Line-API list in the same Textual.
 
 ``python tests/bench/bench_screen.py [EVENTS ...]`` prints a table; a million events are synthetic and take no file.
 """
@@ -17,6 +17,7 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import ClassVar
 
 ROOT = Path(__file__).parents[2]
 ROWS, COLUMNS = 40, 120
@@ -32,7 +33,12 @@ def bare_app(count: int):
     from textual.strip import Segment, Strip
 
     class Bare(ScrollView, can_focus=True):
-        BINDINGS = [("down", "go(1)"), ("pagedown", "go(38)"), ("end", "go(1000000000)"), ("home", "go(-1000000000)")]
+        BINDINGS: ClassVar = [
+            ("down", "go(1)"),
+            ("pagedown", "go(38)"),
+            ("end", "go(1000000000)"),
+            ("home", "go(-1000000000)"),
+        ]
         at = 0
 
         def on_mount(self):
@@ -41,7 +47,9 @@ def bare_app(count: int):
         def render_line(self, y):
             row = self.scroll_offset.y + y
             mark = ">" if row == self.at else " "
-            return Strip([Segment(f"{mark} {row:>8} some channel some key some words about it")]).adjust_cell_length(self.size.width)
+            return Strip([Segment(f"{mark} {row:>8} some channel some key some words about it")]).adjust_cell_length(
+                self.size.width
+            )
 
         def action_go(self, by):
             old, self.at = self.at, min(max(self.at + by, 0), count - 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from stashdbg_tui.app import StashApp
 
 
@@ -63,8 +64,10 @@ class Driver:
 
     def lines(self) -> list[str]:
         """The screen's text, line by line."""
-        width, height = self.app.size
-        return ["".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips()][:height]
+        height = self.app.size.height
+        return ["".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips()][
+            :height
+        ]
 
     def text(self) -> str:
         return "\n".join(self.lines())

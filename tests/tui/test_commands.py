@@ -8,7 +8,17 @@ from collections import Counter
 
 from stashdbg_tui.commands import COMMANDS, GROUPS, in_scope, key_rows, keys_markdown
 
-FORBIDDEN = {"ctrl+j", "ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket", "ctrl+enter", "ctrl+b", "ctrl+a", "ctrl+s"}
+FORBIDDEN = {
+    "ctrl+j",
+    "ctrl+m",
+    "ctrl+i",
+    "ctrl+h",
+    "ctrl+left_square_bracket",
+    "ctrl+enter",
+    "ctrl+b",
+    "ctrl+a",
+    "ctrl+s",
+}
 
 
 def test_no_key_means_two_things_in_one_place():

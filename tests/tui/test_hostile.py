@@ -6,10 +6,14 @@ import unicodedata
 
 import pytest
 from rich.cells import cell_len
+
 from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_tui import safe
 
-BAD = [chr(code) for code in (*range(0, 32), *range(0x7F, 0xA0), 0x202E, 0x202D, 0x2066, 0x2069, 0x200B, 0xE0041, 0xFEFF, 0x2028)]
+BAD = [
+    chr(code)
+    for code in (*range(32), *range(0x7F, 0xA0), 0x202E, 0x202D, 0x2066, 0x2069, 0x200B, 0xE0041, 0xFEFF, 0x2028)
+]
 
 
 def is_clean(text: str) -> bool:
@@ -79,12 +83,27 @@ def test_a_long_line_is_walked_to_its_end(drive, hostile):
     drive(test, recording=hostile)
 
 
-SAMPLES = ["한국어", "👨‍👩‍👧", "🏳️‍🌈", "👍🏽", "e" + "\u0301" * 10, "\u2060", "\ufeff", "ｗｉｄｅ", "مرحبا", "plain", "a\tb", "x\r\ny", "\x1b[0m", ""]
+SAMPLES = [
+    "한국어",
+    "👨‍👩‍👧",
+    "🏳️‍🌈",
+    "👍🏽",
+    "e" + "\u0301" * 10,
+    "\u2060",
+    "\ufeff",
+    "ｗｉｄｅ",
+    "مرحبا",
+    "plain",
+    "a\tb",
+    "x\r\ny",
+    "\x1b[0m",
+    "",
+]
 
 
 @pytest.mark.parametrize("text", [*SAMPLES, "".join(SAMPLES), "".join(SAMPLES) * 5])
 def test_a_cut_fills_its_cells_exactly_and_splits_no_character(text):
-    for width in range(0, 40):
+    for width in range(40):
         cut = safe.fit(text, width)
         assert safe.cells(cut) == width
         assert is_clean(cut)

@@ -45,7 +45,12 @@ def test_many_large_values_are_stepped_through(drive, recordings, tmp_path):
 def test_changing_the_theme_changes_what_was_drawn(drive, agent):
     async def test(d):
         def colours():
-            return {segment.style.bgcolor for strip in d.app.screen._compositor.render_strips() for segment in strip if segment.style}
+            return {
+                segment.style.bgcolor
+                for strip in d.app.screen._compositor.render_strips()
+                for segment in strip
+                if segment.style
+            }
 
         dark = colours()
         d.app.theme = "stash-light"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from rich.cells import cell_len
+from textual.events import Key, MouseScrollDown
+
 from stashdbg_core.model import RawObject, Recording
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
@@ -58,7 +60,9 @@ def test_ends_pages_and_jump_history(drive, agent):
     drive(test, recording=agent)
 
 
-@pytest.mark.parametrize(("typed", "position"), [("17", 17), ("+3", 3), ("50%", 19), ("llm:2", 10), ("tool:search_trains:3", 15)])
+@pytest.mark.parametrize(
+    ("typed", "position"), [("17", 17), ("+3", 3), ("50%", 19), ("llm:2", 10), ("tool:search_trains:3", 15)]
+)
 def test_the_prompt_goes_places(drive, agent, typed, position):
     async def test(d):
         await d.press("colon")
@@ -81,6 +85,22 @@ def test_a_prompt_line_that_means_nothing_says_so_and_stays(drive, agent, typed)
         assert not d.status.startswith(" event")
         await d.press("j")
         assert d.position == 1
+
+    drive(test, recording=agent)
+
+
+def test_keys_typed_fast_after_the_colon_all_reach_the_prompt(drive, agent):
+    async def test(d):
+        for key, character in (
+            ("colon", ":"),
+            *zip("llm", "llm", strict=True),
+            ("colon", ":"),
+            ("2", "2"),
+            ("enter", "\r"),
+        ):
+            d.app.post_message(Key(key, character))
+        await d.settle()
+        assert d.position == 10
 
     drive(test, recording=agent)
 
@@ -196,7 +216,7 @@ def test_the_mouse_chooses_scrolls_and_scrubs(drive, agent):
         await d.settle()
         assert d.position == 4
         top = d.screen.timeline.top
-        await d.pilot._post_mouse_events([__import__("textual.events", fromlist=["x"]).MouseScrollDown], "#timeline", offset=(5, 3))
+        await d.pilot._post_mouse_events([MouseScrollDown], "#timeline", offset=(5, 3))
         await d.settle()
         assert d.screen.timeline.top > top and d.position == 4
         await d.pilot.click("#scrubber", offset=(78, 0))

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+
 from stashdbg_core.store.writer import write_recording
 
 PROGRAM = "import sys; from pathlib import Path; from stashdbg_tui.app import run; sys.exit(run([Path(sys.argv[1])]))"

@@ -17,8 +17,11 @@ def bindings(*scopes: Scope, target: str = "") -> list[BindingType]:
     for entry in in_scope(*scopes):
         action = target + entry.action
         if entry.keys:
+            keys = ",".join(entry.keys)
             found.append(
-                Binding(",".join(entry.keys), action, entry.title, show=False, tooltip=entry.tooltip, id=entry.id)
+                Binding(
+                    keys, action, entry.title, show=False, tooltip=entry.tooltip, id=entry.id, priority=entry.at_once
+                )
             )
         if entry.fixed:
             found.append(Binding(",".join(entry.fixed), action, entry.title, show=False, tooltip=entry.tooltip))

@@ -38,6 +38,8 @@ class Command:
     footer: str | None = None
     """Short label in the footer; None keeps it out."""
     palette: bool = True
+    at_once: bool = False
+    """Whether it runs before the focused pane sees the key, so that keys typed right after it go where it leads."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -64,7 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("page.back", (), "Page back",
             "Move a page of events back.", "page(-1)", "Move", "timeline", ("pageup",)),
     Command("goto", ("colon",), "Go to…",
-            "Go to 123, +20, -5, 50% or llm:3; or :write FILE, :q.", "prompt", "Move", footer="go to"),
+            "Go to 123, +20, -5, 50% or llm:3; or :write FILE, :q.", "prompt", "Move", footer="go to", at_once=True),
     Command("history.back", ("left_square_bracket",), "Back in jump history",
             "Return to where the last jump started.", "move('back')", "Move"),
     Command("history.forward", ("right_square_bracket",), "Forward in jump history",

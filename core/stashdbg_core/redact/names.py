@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 MAX_NAME: Final = 128
-"""Longer keys are data, not names."""
+"""A longer name is judged by its last characters."""
 
 _FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase, "-_. ")
 
@@ -89,19 +89,21 @@ def normalise_name(name: str) -> str:
 
 def sensitive_kind(name: str) -> str | None:
     """Return the kind of secret that a key called ``name`` announces, or None if it announces none."""
-    if len(name) > MAX_NAME:
-        return None
-    return SHORT.get(name.lower()) if len(name) == 3 and name.isascii() and name.lower() in SHORT else _kind(name)
+    return (
+        SHORT.get(name.lower())
+        if len(name) == 3 and name.isascii() and name.lower() in SHORT
+        else _kind(name[-MAX_NAME:])
+    )
 
 
 def sensitive_text_kind(name: str) -> str | None:
     """Return the kind of secret that ``name`` announces in running text, or None."""
-    return _kind(name) if len(name) <= MAX_NAME else None
+    return _kind(name[-MAX_NAME:])
 
 
 def sensitive_query_kind(name: str) -> str | None:
     """Return the kind of secret that a URL query parameter called ``name`` holds, or None."""
-    return QUERY.get(normalise_name(name)) or sensitive_text_kind(name)
+    return QUERY.get(normalise_name(name[-MAX_NAME:])) or sensitive_text_kind(name)
 
 
 @lru_cache(maxsize=4096)

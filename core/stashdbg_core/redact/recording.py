@@ -14,7 +14,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.redact.clean import CleanBlobs
 from stashdbg_core.redact.redactor import Redactor
-from stashdbg_core.redact.scan import EVENT_TEXTS, JSON_NAMES, event_texts
+from stashdbg_core.redact.scan import EVENT_TEXTS, JSON_NAMES, REDACTION, event_texts
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 
@@ -29,14 +29,16 @@ def redact_recording(recording: Recording, redactor: Redactor | None = None) -> 
     copy = _Copy(recording, redactor)
     events = EventList([copy.event(event) for event in recording.events])
     copy.rest()
-    meta = _object(recording.meta, redactor)
+    new_id, extra = redactor.redact_text(recording.id), _object(recording.extra, redactor)
+    meta = _object(recording.meta, redactor, leave=REDACTION)
+    described = _described(meta, redactor)
     return replace(
         recording,
-        id=redactor.redact_text(recording.id),
+        id=new_id,
         events=events,
         blobs=copy.blobs,
-        meta=meta.replaced(redaction=_described(recording.meta, redactor)),
-        extra=_object(recording.extra, redactor),
+        meta=meta.replaced(redaction=described),
+        extra=extra,
         path=None,
     )
 
@@ -112,24 +114,26 @@ class _Copy:
                 pending.extend(self._clean.pieces(piece))
 
 
-def _object(given: RawObject, redactor: Redactor) -> RawObject:
-    tree = {key: given[key] for key in given}
+def _object(given: RawObject, redactor: Redactor, leave: str = "") -> RawObject:
+    tree = {key: given[key] for key in given if key != leave}
     masked = redactor.redact_tree(tree)
     if masked is tree:
         return given
+    if leave in given:
+        masked = {**masked, leave: given[leave]}
     return RawObject(
         {key: given.raw[key] if tree.get(key) is value else stored_form(value) for key, value in masked.items()}
     )
 
 
 def _described(meta: Mapping[str, Json], redactor: Redactor) -> Json:
-    before = meta.get("redaction")
-    described = dict(before) if type(before) is dict else {}
-    counts = described.get("counts")
-    total: dict[str, Json] = dict(counts) if type(counts) is dict else {}
+    """Return ``meta.redaction``: who masked, and how many places by kind, earlier ones included."""
+    before = meta.get(REDACTION)
+    described = {k: redactor.redact_tree(v) for k, v in before.items() if k != "counts"} if type(before) is dict else {}
+    counts = before.get("counts") if type(before) is dict else None
+    total = {key: count for key, count in counts.items() if type(count) is int} if type(counts) is dict else {}
     for kind, count in redactor.counts.items():
-        earlier = total.get(kind)
-        total[kind] = count + (earlier if type(earlier) is int else 0)
+        total[kind] = total.get(kind, 0) + count
     described.setdefault("rules", "default")
     described["counts"] = dict(sorted(total.items()))
     return described

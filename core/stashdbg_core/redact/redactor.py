@@ -77,7 +77,7 @@ class Redactor:
             return f"[REDACTED:{kind}]"
 
         def found(place: Place, key: str | int) -> None:
-            pointer = place.pointer(key)
+            pointer = place.pointer(key)[len("/0") :]  # the walk starts from a list around the tree
             places.extend(Finding(pointer, kind) for kind in dict.fromkeys(kinds))
             kinds.clear()
 

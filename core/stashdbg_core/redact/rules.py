@@ -102,7 +102,7 @@ def iban(text: str) -> bool:
 SECRETS: Final[tuple[Rule, ...]] = (
     _ours(
         "private-key",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.{0,20000}?)"
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)(?s:.)){0,20000}"
         r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
         ("private key",),
     ),

@@ -32,6 +32,8 @@ class ScanFinding:
 EVENT_TEXTS = ("key", "label", "thread", "call_id", "site")
 """Attributes of an event that are the program's own text. ``channel`` and refs are not."""
 JSON_NAMES = {"call_id": "callId"}
+REDACTION = "redaction"
+"""The key of ``meta`` that counts what was masked, by kinds that look like names."""
 
 
 def scan_tree(tree: Json, redactor: Redactor | None = None) -> list[tuple[str, str]]:
@@ -55,7 +57,7 @@ def scan_recording(recording: Recording, redactor: Redactor | None = None) -> It
                 seen.add(ref)
                 for pointer, kind in _findings(recording, ref, clean, redactor):
                     yield ScanFinding(event.seq, part, pointer, kind)
-    for pointer, kind in redactor.findings({key: recording.meta[key] for key in recording.meta}):
+    for pointer, kind in redactor.findings({key: recording.meta[key] for key in recording.meta if key != REDACTION}):
         yield ScanFinding(None, "meta", pointer, kind)
     rest = {"id": recording.id, **{key: recording.extra[key] for key in recording.extra}}
     for pointer, kind in redactor.findings(rest):

@@ -15,7 +15,7 @@ import regex  # type: ignore[import-untyped]
 from stashdbg_core.redact.assignments import KindOf, assignment_spans, is_form, is_word
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
 from stashdbg_core.redact.rules import Rule
-from stashdbg_core.redact.spans import Span, settle
+from stashdbg_core.redact.spans import Span, holds, settle
 
 Take: TypeAlias = Callable[[str, str], str]
 """Gets a secret and its kind, returns its placeholder."""
@@ -76,7 +76,7 @@ class TextMasker:
         found: list[Replacement] = []
         for start, end, kind, replacement in settle(spans, protected):
             new = take(text[start:end], kind) if replacement is None else replacement
-            if replacement is None and (in_form or any(first <= start and end <= last for first, last in urls)):
+            if replacement is None and (in_form or holds(urls, start, end)):
                 new = quote(new, safe="")
             found.append(Replacement(start, end, new))
         return found

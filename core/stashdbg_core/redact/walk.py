@@ -37,6 +37,8 @@ _STRUCTURE: Final = frozenset({_TAG, "class", "factory", "kind", "ending", "modu
 _SCHEMA_KEYS: Final = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "description", "properties"})
 _SCHEMA_VALUES: Final = frozenset({"default", "example", "examples", "const"})
 _PAIR_VALUE: Final = ("name", "key", "header", "Name", "Key")
+_SHORT_KEY: Final = 8
+"""No shorter key can hold a name and its secret, or a secret with a shape."""
 _MAX_NAME_BYTES: Final = 200
 
 
@@ -106,7 +108,7 @@ class Walk:
         schema = step.kind is not None and not _SCHEMA_KEYS.isdisjoint(container)
         paired = self._named_value(container)
         for key, value in container.items():
-            kind = self.kind_of(key)
+            kind = self.kind_of(self._renamed(place, key))
             if kind == "token" and "logprob" in container:
                 kind = None
             if kind is None and (not schema or key in _SCHEMA_VALUES):
@@ -116,7 +118,6 @@ class Walk:
             if kind == "authorization" and type(value) is dict and _TAG not in value:
                 kind = None
             self._look(place, key, value, kind)
-            self._rename(place, key)
 
     def _tagged(self, step: _Step, tag: str) -> None:
         container = step.place.container
@@ -161,13 +162,16 @@ class Walk:
                 return self.kind_of(text) if text else None
         return None
 
-    def _rename(self, place: Place, key: str) -> None:
-        if len(key) > 12:
-            name = self.mask_text(key, None)
-            if name != key:
-                self.edits.renames.append((place, key, name))
-                if self.found is not None:
-                    self.found(place, key)
+    def _renamed(self, place: Place, key: str) -> str:
+        """Mask a key and return what it is now."""
+        if len(key) <= _SHORT_KEY:
+            return key
+        name = self.mask_text(key, None)
+        if name != key:
+            self.edits.renames.append((place, key, name))
+            if self.found is not None:
+                self.found(place, key)
+        return name
 
     def _binary(self, step: _Step) -> None:
         encoded = step.place.container.get("base64")

@@ -99,6 +99,20 @@ class FileEvents(EventSequence):
         ms = float(self._columns["ms"][index])
         return ms if ms == ms else None
 
+    def name_column(self, column: str) -> tuple[Sequence[int], Sequence[str | None], int]:
+        """Return a column of names as numbers, the name of each number, and the number that stands for all others."""
+        names = self._names[column]
+        return self._columns[column], names.texts, names.full
+
+    def number_column(self, column: str, start: int, stop: int) -> Sequence[float]:
+        """Return ``seq``, ``ordinal``, ``at`` or ``ms`` of a slice of events; NaN where there is none."""
+        if column == "seq" and "seq" not in self._columns:
+            return range(start, min(stop, self._length))
+        cut: Sequence[float] = self._columns[column][start:stop]
+        if column == "ordinal" and ODD_ORDINAL in cut:
+            return [self.ordinal_at(index) for index in range(start, min(stop, self._length))]
+        return cut
+
     def blob_at(self, index: int) -> int:
         """Return the number of the value in the blob table; negative when it is not there."""
         return int(self._columns["ref"][index])

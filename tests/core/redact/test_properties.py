@@ -17,8 +17,8 @@ from tests.core.redact.made_up_secrets import SHAPES, password
 NAMES = [*EXACT, *SHORT, *QUERY, *(stem for stems in STEMS.values() for stem in stems), "max_tokens", "x-api-key", "n"]
 GLUE = [
     " ", "\n", "\t", '"', "'", "\\", "=", ": ", '": "', "='", "&", "?", "://", "@", "%3D", "%26", "%40", "/", ".", "-",
-    "--", "_", ",", ";", "(", "[", "{", "}", "Bearer ", "Basic ", "https://", "%3A%2F%2F", "é", "\ud800", "\x00", "\x7f",
-    "[REDACTED:pin#1]",
+    "--", "_", ",", ";", "(", "[", "{", "}", "Bearer ", "Basic ", "https://", "%3A%2F%2F", "é", "\ud800", "\x00",
+    "\x7f", "[REDACTED:pin#1]",
     "\\n", "\\u0041", "sha256:", "K",
 ]  # fmt: skip
 secrets = st.builds(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,15 @@ KEY = SHAPES["openai"](random.Random(3))
 
 @pytest.mark.parametrize(
     "name",
-    ["Api-Key", "X-API-KEY", "apiKey", "api_key", "x-goog-api-key", "Set-Cookie", "Cookie", "Proxy-Authorization"]
-    + [
+    [
+        "Api-Key",
+        "X-API-KEY",
+        "apiKey",
+        "api_key",
+        "x-goog-api-key",
+        "Set-Cookie",
+        "Cookie",
+        "Proxy-Authorization",
         "AWS_SECRET_ACCESS_KEY",
         "private_key",
         "password",
@@ -29,8 +37,15 @@ KEY = SHAPES["openai"](random.Random(3))
         "DB_PASSWORD_PROD",
         "access_token",
         "password2",
-    ]
-    + ["refreshToken", "session_token", "X-Auth-Token", "id_token", "openai.api.key", "secret_value", "pin", "PWD"],
+        "refreshToken",
+        "session_token",
+        "X-Auth-Token",
+        "id_token",
+        "openai.api.key",
+        "secret_value",
+        "pin",
+        "PWD",
+    ],
 )
 def test_names_are_known_in_every_spelling(name: str) -> None:
     masked = Redactor().redact_tree({name: "1f-Zz"})
@@ -53,9 +68,8 @@ def test_nothing_is_no_secret(value: object) -> None:
 
 def test_a_placeholder_is_the_same_for_the_same_secret_and_shows_nothing_of_it() -> None:
     redactor = Redactor()
-    tree = redactor.redact_tree(
-        {"a": {"api_key": "x1"}, "b": {"api_key": "x2"}, "c": {"token": "x1"}, "d": f"Bearer {KEY}"}
-    )
+    tree = {"a": {"api_key": "x1"}, "b": {"api_key": "x2"}, "c": {"token": "x1"}, "d": [f"Bearer {KEY}"]}
+    tree = redactor.redact_tree(tree)
     assert tree["a"]["api_key"] == "[REDACTED:api-key#1]"
     assert tree["b"]["api_key"] == "[REDACTED:api-key#2]"
     assert tree["c"]["token"] == "[REDACTED:token#1]"
@@ -192,12 +206,14 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
     [
         "[[rule]]\nname='a'\npattern='('",
         "[[rule]]\nname='A1'\npattern='x'",
+        "[[rule]]\npattern='x'",
+        "[[rule]]\nname='a'\npattern='x'\ncode='os:system'",
         "presets=['all']",
         "nonsense=1",
-        "x",
         "names='a'",
-    ]
-    + ["[[rule]]\npattern='x'", "rule=1", "[[rule]]\nname='a'\npattern='x'\ncode='os:system'"],
+        "rule=1",
+        "x",
+    ],
 )
 def test_a_malformed_rule_file_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "rules.toml"
@@ -221,3 +237,25 @@ def test_case_79_is_masked_in_every_place(data: Path) -> None:
     assert "AAAABBBB" not in masked
     assert "p4ssw0rd" not in masked
     assert "XXX" not in masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN PRIVATE KEY-----" * 4_000,
+        "password=x&a=%41" * 6_000,
+        "https://" * 12_000 + ":@",
+        "password " + "a" * 100_000,
+        "password" + "\\" * 100_000,
+        "[REDACTED:pin#1]" * 6_000 + "password=x",
+        "[" * 50_000 + "]" * 50_000 + "password=x",
+    ],
+    ids=["begin", "form", "scheme", "run", "backslash", "placeholder", "brackets"],
+)
+def test_time_grows_with_size_alone(text: str) -> None:
+    def seconds(size: int) -> float:
+        started = time.process_time()
+        Redactor([*SECRETS, *PII]).redact_text(text[:size])
+        return time.process_time() - started
+
+    assert seconds(len(text)) < 40 * seconds(len(text) // 8) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.columns import columns_of
@@ -31,12 +32,27 @@ def words(inspection) -> list[str]:
 def test_every_known_field_is_a_row_and_unknown_keys_follow():
     extra = {"vendor": b'{"x":1.50}'}
     recording, event = recorded(
-        1, 2, at=1_790_000_000_000.0, ms=1234.5, thread="w1", parent=2, call_id="c", site="a.py:1 f", label="l", extra=extra
+        1,
+        2,
+        at=1_790_000_000_000.0,
+        ms=1234.5,
+        thread="w1",
+        parent=2,
+        call_id="c",
+        site="a.py:1 f",
+        label="l",
+        extra=extra,
     )
     rows = {row.name: row.text for row in event_fields(recording, event)}
     assert rows["took"] == "1.2 s"
     assert rows["started"].startswith("2026-09-21 14:13:20.000")
-    assert (rows["lane"], rows["parent"], rows["call id"], rows["site"], rows["label"]) == ("w1", "event 2", "c", "a.py:1 f", "l")
+    assert (rows["lane"], rows["parent"], rows["call id"], rows["site"], rows["label"]) == (
+        "w1",
+        "event 2",
+        "c",
+        "a.py:1 f",
+        "l",
+    )
     assert rows["vendor"] == '{"x":1.50}'
     assert rows["value ref"] == event.ref
 
@@ -75,7 +91,10 @@ def test_the_head_of_a_huge_value_is_shown_and_the_rest_named():
 
 
 def test_density_counts_every_event_once_at_any_width():
-    events = [RecordedEvent(n, "ab"[n % 2], "k", 0, "throw" if n == 700 else "return", "r", ms=float(n % 3)) for n in range(3000)]
+    events = [
+        RecordedEvent(n, "ab"[n % 2], "k", 0, "throw" if n == 700 else "return", "r", ms=float(n % 3))
+        for n in range(3000)
+    ]
     recording = Recording("x", EventList(events), BlobStore())
     density = Density(columns_of(recording.events), len(events))
     while not density.complete:
@@ -83,11 +102,18 @@ def test_density_counts_every_event_once_at_any_width():
     assert len(density.buckets) == BUCKETS
     for width in (1, 40, 200, 512):
         merged = density.resampled(width)
-        assert (len(merged), sum(bucket.events for bucket in merged), sum(bucket.throws for bucket in merged)) == (width, 3000, 1)
+        assert (len(merged), sum(bucket.events for bucket in merged), sum(bucket.throws for bucket in merged)) == (
+            width,
+            3000,
+            1,
+        )
     assert len(density.resampled(2000)) == 2000
 
 
-@pytest.mark.parametrize(("size", "said"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_499, "999 kB"), (30e6, "30 MB"), (2.5e9, "2.5 GB")])
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_499, "999 kB"), (30e6, "30 MB"), (2.5e9, "2.5 GB")],
+)
 def test_sizes(size, said):
     assert size_words(int(size)) == said
 

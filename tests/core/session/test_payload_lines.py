@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from stashdbg_core.session.payload_lines import PIECE, PayloadLines
 
 
@@ -24,7 +25,13 @@ def shown(text: str) -> list[str]:
 
 
 def test_objects_read_without_noise():
-    value = {"role": "assistant", "content": None, "calls": [{"id": "a", "long enough": "x" * 80}], "empty": [], "odd key!": True}
+    value = {
+        "role": "assistant",
+        "content": None,
+        "calls": [{"id": "a", "long enough": "x" * 80}],
+        "empty": [],
+        "odd key!": True,
+    }
     assert shown(json.dumps(value)) == [
         "{",
         '  role: "assistant"',
@@ -71,7 +78,27 @@ def test_tags_are_told_apart():
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "{", "[", '"', '"\\', '"\\u12', '{"a', '{"a"', '{"a":', '{"a":1,', "]]]", "}{", ":", ",,,", "nul", "\\", '{"a":NaN}', "\x00"],
+    [
+        "",
+        " ",
+        "{",
+        "[",
+        '"',
+        '"\\',
+        '"\\u12',
+        '{"a',
+        '{"a"',
+        '{"a":',
+        '{"a":1,',
+        "]]]",
+        "}{",
+        ":",
+        ",,,",
+        "nul",
+        "\\",
+        '{"a":NaN}',
+        "\x00",
+    ],
 )
 def test_a_cut_or_broken_text_reads_as_far_as_it_goes(text):
     assert "".join(shown(text)).strip() or not text.strip(' ,"')
@@ -86,7 +113,9 @@ def test_no_text_loops_or_breaks_and_nothing_is_lost(text):
 
 
 trees = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=200), lambda t: st.lists(t) | st.dictionaries(st.text(), t), max_leaves=20
+    st.none() | st.booleans() | st.integers() | st.text(max_size=200),
+    lambda t: st.lists(t) | st.dictionaries(st.text(), t),
+    max_leaves=20,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.session.session import Session
 from stashdbg_core.store.blob_store import BlobStore
@@ -12,7 +13,8 @@ from stashdbg_core.store.event_list import EventList
 def run(count: int, start: int = 0) -> Recording:
     channels = ("llm", "tool")
     events = [
-        RecordedEvent(start + n, channels[n % 2], "chat" if n % 2 == 0 else f"k{n % 3}", n // 2, "return", "r") for n in range(count)
+        RecordedEvent(start + n, channels[n % 2], "chat" if n % 2 == 0 else f"k{n % 3}", n // 2, "return", "r")
+        for n in range(count)
     ]
     return Recording("x", EventList(events), BlobStore(), RawObject())
 
@@ -32,7 +34,18 @@ def test_stepping_stops_at_both_ends_and_says_so(session):
 
 @pytest.mark.parametrize(
     ("text", "position"),
-    [("7", 7), (" 3 ", 3), ("+4", 6), ("-2", 0), ("0%", 0), ("100%", 9), ("50%", 4), ("llm:3", 6), ("tool:0", 1), ("llm:chat:4", 8)],
+    [
+        ("7", 7),
+        (" 3 ", 3),
+        ("+4", 6),
+        ("-2", 0),
+        ("0%", 0),
+        ("100%", 9),
+        ("50%", 4),
+        ("llm:3", 6),
+        ("tool:0", 1),
+        ("llm:chat:4", 8),
+    ],
 )
 def test_goto_understands_every_form_of_place(session, text, position):
     session.position = 2
@@ -42,7 +55,26 @@ def test_goto_understands_every_form_of_place(session, text, position):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "12", "-9", "+99", "101%", "999%", "llm:99", "nobody:0", "abc", "1.5", "٣", "9" * 5000, ":", "llm:", "%", "\x1b[2J", "+", "1 2"],
+    [
+        "",
+        "12",
+        "-9",
+        "+99",
+        "101%",
+        "999%",
+        "llm:99",
+        "nobody:0",
+        "abc",
+        "1.5",
+        "٣",
+        "9" * 5000,
+        ":",
+        "llm:",
+        "%",
+        "\x1b[2J",
+        "+",
+        "1 2",
+    ],
 )
 def test_a_place_that_is_none_is_refused_with_a_printable_reason(session, text):
     session.position = 2
@@ -75,7 +107,15 @@ def test_jump_history_goes_back_and_forward_and_steps_leave_no_trace(session):
 def test_an_empty_recording_refuses_every_move():
     session = Session(run(0))
     assert session.event is None
-    for move in (session.step(), session.first(), session.last(), session.goto("1"), session.goto("5%"), session.page(5), session.back()):
+    for move in (
+        session.step(),
+        session.first(),
+        session.last(),
+        session.goto("1"),
+        session.goto("5%"),
+        session.page(5),
+        session.back(),
+    ):
         assert (move.made, move.position) == (False, -1)
 
 

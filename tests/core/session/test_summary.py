@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.store.blob_store import BlobStore
@@ -15,20 +16,30 @@ from stashdbg_core.store.event_list import EventList
 
 def recorded(channel, value, given=None, outcome="return", **more):
     blobs = BlobStore()
-    event = RecordedEvent(0, channel, "k", 0, outcome, blobs.put(value), None if given is None else blobs.put(given), **more)
+    event = RecordedEvent(
+        0, channel, "k", 0, outcome, blobs.put(value), None if given is None else blobs.put(given), **more
+    )
     return Recording("x", EventList([event]), blobs), event
 
 
 OPENAI = {"choices": [{"message": {"role": "assistant", "content": "Hello\n  there"}}]}
-CALLS = {"choices": [{"message": {"content": None, "tool_calls": [{"function": {"name": "find", "arguments": '{"q": "x"}'}}]}}]}
-ANTHROPIC = {"content": [{"type": "text", "text": "Let me look."}, {"type": "tool_use", "name": "find", "input": {"q": 1}}]}
+CALLS = {
+    "choices": [
+        {"message": {"content": None, "tool_calls": [{"function": {"name": "find", "arguments": '{"q": "x"}'}}]}}
+    ]
+}
+ANTHROPIC = {
+    "content": [{"type": "text", "text": "Let me look."}, {"type": "tool_use", "name": "find", "input": {"q": 1}}]
+}
 RESPONSES = {
     "output": [
         {"type": "message", "content": [{"type": "output_text", "text": "Done."}]},
         {"type": "function_call", "name": "find", "arguments": "{}"},
     ]
 }
-GEMINI = {"candidates": [{"content": {"parts": [{"text": "Ja."}, {"functionCall": {"name": "find", "args": {"q": 2}}}]}}]}
+GEMINI = {
+    "candidates": [{"content": {"parts": [{"text": "Ja."}, {"functionCall": {"name": "find", "args": {"q": 2}}}]}}]
+}
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,10 @@ class MainScreen(Screen[None]):
 
     # The prompt
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let a colon be typed while the prompt is open."""
+        return action != "prompt" or not self.has_class("-prompt")
+
     def action_prompt(self) -> None:
         """Ask where to go."""
         self._pane_before = self.focused.id if self.focused is not None else None
@@ -195,7 +199,7 @@ class MainScreen(Screen[None]):
     @on(PromptLine.Left)
     def _prompt_left(self) -> None:
         self.remove_class("-prompt")
-        self.query_one(f"#{self._pane_before or 'timeline'}").focus()
+        self.set_focus(self.query_one(f"#{self._pane_before or 'timeline'}"))
 
     @on(PromptLine.Entered)
     async def _prompt_entered(self, message: PromptLine.Entered) -> None:
@@ -249,7 +253,7 @@ class MainScreen(Screen[None]):
         if self.has_class("-zoom"):
             self.toggle_class("-zoom-inspector")
             self.toggle_class("-zoom-timeline")
-        other.focus()
+        self.set_focus(other)
 
     def action_open(self) -> None:
         """Look into the value."""

@@ -15,8 +15,8 @@ class PromptLine(Horizontal):
     """Hidden until opened; keeps nothing of what was typed before."""
 
     DEFAULT_CSS = """
-    PromptLine { height: 1; display: none; background: $panel; }
-    PromptLine.-open { display: block; }
+    PromptLine { height: 0; background: $panel; }
+    PromptLine.-open { height: 1; }
     PromptLine Label { width: 2; color: $accent; text-style: bold; padding-left: 1; }
     PromptLine Input { height: 1; border: none; padding: 0; background: $panel; width: 1fr; }
     PromptLine Input:focus { border: none; background-tint: initial; }
@@ -47,7 +47,8 @@ class PromptLine(Horizontal):
         self.add_class("-open")
         field = self.query_one(Input)
         field.value = text
-        field.focus()
+        # At once, and with no display: none to wait for: the next key may be here already.
+        self.screen.set_focus(field)
 
     def close(self) -> None:
         """Hide the prompt."""

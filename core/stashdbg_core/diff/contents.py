@@ -1,0 +1,157 @@
+"""What the events of a recording hold, as numbers that are equal when the contents are.
+
+References are never trusted: two files may give one reference to different texts. The first numbering hashes each
+value's text with that of its shared pieces, and is one read a value; the second is by canonical form, and is only made
+of what the first could not match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from stashdbg_core.canonical import REF_PREFIX, content_digest
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import BlobTable, Recording
+from stashdbg_core.store.blobs import FileBlobs
+from stashdbg_core.store.events import FileEvents
+from stashdbg_core.store.sharing import pieces_of
+
+_SHARING = (b"$stash", b"\\u00")
+_ABSENT = b""
+
+
+class Contents:
+    """The calls of a recording, one entry an event, and what they hold.
+
+    Args:
+        recording: Read once from end to end.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        events = recording.events
+        self.count = len(events)
+        blobs = recording.blobs
+        self._texts = _Texts(blobs)
+        places = range(self.count)
+        if isinstance(events, FileEvents) and isinstance(blobs, FileBlobs):
+            self.names = list(zip(map(events.channel_at, places), map(events.key_at, places), strict=True))
+            self.outcomes = list(map(events.outcome_at, places))
+            by_number = _ByNumber(events, blobs, self._texts)
+            self.values = [by_number.digest(events.blob_at(place), place, "value") for place in places]
+            self.inputs = [by_number.digest(events.input_blob_at(place), place, "input") for place in places]
+            return
+        self.names, self.outcomes, self.values, self.inputs = [], [], [], []
+        for event in events:
+            self.names.append((event.channel, event.key))
+            self.outcomes.append(event.outcome)
+            self.values.append(self._texts.digest(event.ref))
+            self.inputs.append(_ABSENT if event.input_ref is None else self._texts.digest(event.input_ref))
+
+    def whole(self, place: int) -> tuple[bytes, bytes]:
+        """Return digests of an event's value and input by canonical form; of the text where it cannot be read."""
+        event = self.recording.events[place]
+        value = self._texts.canonical(event.ref)
+        return value, _ABSENT if event.input_ref is None else self._texts.canonical(event.input_ref)
+
+
+class _ByNumber:
+    """Digests by place in a file's blob table, so that most references are not even read."""
+
+    def __init__(self, events: FileEvents, blobs: FileBlobs, texts: _Texts) -> None:
+        self._events = events
+        self._blobs = blobs
+        self._texts = texts
+        self._known: dict[int, bytes] = {}
+
+    def digest(self, number: int, place: int, part: str) -> bytes:
+        known = self._known.get(number)
+        if known is not None:
+            return known
+        if number < 0:
+            event = self._events[place]
+            ref = event.ref if part == "value" else event.input_ref
+            return _ABSENT if ref is None else self._texts.digest(ref)
+        raw = self._blobs.raw_at(number)
+        digest = sha256(raw).digest() if not may_share(raw) else self._texts.digest(self._blobs.ref_at(number))
+        self._known[number] = digest
+        return digest
+
+
+class _Texts:
+    """Digests by reference."""
+
+    def __init__(self, blobs: BlobTable) -> None:
+        self._blobs = blobs
+        self._known: dict[str, bytes] = {}
+        self._canonical: dict[str, bytes] = {}
+        self._read = _reader(blobs)
+
+    def canonical(self, ref: str) -> bytes:
+        """Return a digest that equal values share, whatever their key order, spelling and sharing."""
+        known = self._canonical.get(ref)
+        if known is None:
+            try:
+                known = bytes.fromhex(content_digest(self._blobs.tree(ref)))
+            except StashError:
+                known = self.digest(ref)
+            self._canonical[ref] = known
+        return known
+
+    def digest(self, ref: str) -> bytes:
+        """Return a digest of a value's text and, where it has shared pieces, of theirs."""
+        known = self._known
+        pending = [ref]
+        opened: dict[str, tuple[bytes, tuple[str, ...]]] = {}
+        while pending:
+            current = pending[-1]
+            if current in known:
+                pending.pop()
+                continue
+            if current not in opened:
+                opened[current] = self._look(current)
+                pieces = opened[current][1]
+                waiting = [piece for piece in pieces if piece not in known and piece not in opened]
+                if waiting:
+                    pending += waiting
+                    continue
+            pending.pop()
+            raw, pieces = opened.pop(current)
+            # A piece that is still open holds this one: a cycle, which no reader can put together either.
+            known[current] = sha256(b"".join([raw, *(known.get(piece, b"cycle") for piece in pieces)])).digest()
+        return known[ref]
+
+    def _look(self, ref: str) -> tuple[bytes, tuple[str, ...]]:
+        raw = self._read(ref)
+        if raw is None:
+            # A reference of ours still says what the value was; of another tool's, nothing can be said.
+            return b"missing " + (ref.encode("utf-8", "surrogatepass") if ref.startswith(REF_PREFIX) else b""), ()
+        if not may_share(raw):
+            return raw, ()
+        try:
+            return raw, pieces_of(raw)
+        except StashError:
+            return raw, ()
+
+
+def may_share(raw: bytes) -> bool:
+    """Tell whether a value's text may use pieces stored elsewhere."""
+    return any(mark in raw for mark in _SHARING) and (b'"ref"' in raw or b'"parts"' in raw or b"\\u00" in raw)
+
+
+def _reader(blobs: BlobTable) -> Callable[[str], bytes | None]:
+    """Return what gives a value's text as it stands, or None; nothing is checked."""
+    if isinstance(blobs, FileBlobs):
+
+        def from_file(ref: str) -> bytes | None:
+            number = blobs.number_of(ref)
+            return None if number is None else blobs.raw_at(number)
+
+        return from_file
+
+    def from_table(ref: str) -> bytes | None:
+        payload = blobs.payload(ref)
+        return None if payload.state == "missing" else payload.raw
+
+    return from_table

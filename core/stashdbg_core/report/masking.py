@@ -1,0 +1,121 @@
+"""What leaves is masked first: secrets by the rules of redaction, the reporter's home and name, and then once more what
+was masked in one place and still stands in another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.model import Recording
+from stashdbg_core.redact.edits import edit_tree
+from stashdbg_core.redact.placeholders import PlaceholderTable
+from stashdbg_core.redact.recording import redact_recording
+from stashdbg_core.redact.redactor import Redactor
+from stashdbg_core.redact.rule_file import RuleSet
+from stashdbg_core.report.personal import Person, PersonalText
+
+_LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
+_LONG: Final = 16
+
+
+class _Remembering(PlaceholderTable):
+    """A table that can tell the secrets it has seen; it lives no longer than the making of one report."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[str, str] = {}
+
+    def placeholder(self, secret: str, kind: str) -> str:
+        """Return the placeholder of a secret and remember both."""
+        shown = super().placeholder(secret, kind)
+        self.seen.setdefault(secret, shown)
+        return shown
+
+
+class ReportRedactor(Redactor):
+    """Masks secrets and the reporter."""
+
+    def __init__(self, rules: RuleSet, person: Person) -> None:
+        super().__init__(rules.rules, names=rules.names, keep=rules.keep)
+        self._remembering = self._table = _Remembering()
+        self._personal = PersonalText(person)
+        by_rule = self.suspects
+        self.suspects = lambda stored: by_rule(stored) or self._personal.suspects(stored)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many places were changed so far, by kind."""
+        return {**self._table.counts(), **self._personal.counts}
+
+    def redact_tree(self, tree: Json) -> Json:
+        """Return ``tree`` masked; the same object if there was nothing to mask."""
+        return edit_tree(super().redact_tree(tree), self._personal.replace)
+
+    def redact_text(self, text: str) -> str:
+        """Return ``text`` masked; the same object if there was nothing to mask."""
+        return self._personal.replace(super().redact_text(text))
+
+    def secrets(self) -> dict[str, str]:
+        """Return the secrets seen that can be told from ordinary words, with what stands for each."""
+        found = {text.strip(): shown for text, shown in self._remembering.seen.items()}
+        return {text: shown for text, shown in found.items() if _is_telling(text)}
+
+
+class Residue(Redactor):
+    """Masks known secrets wherever they stand, announced or not."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        super().__init__(())
+        ordered = sorted(secrets.items(), key=lambda item: (-len(item[0]), item[0]))
+        self._spellings = [(form, shown) for secret, shown in ordered for form in spellings(secret)]
+        self._needles = [form.encode("utf-8", "surrogatepass") for form, _ in self._spellings]
+        self._counts: Counter[str] = Counter()
+        self.suspects = self.holds
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many places were changed so far, by kind."""
+        return dict(self._counts)
+
+    def holds(self, data: bytes) -> bool:
+        """Tell whether a secret stands in JSON or plain text."""
+        return any(needle in data for needle in self._needles)
+
+    def redact_tree(self, tree: Json) -> Json:
+        """Return ``tree`` masked; the same object if there was nothing to mask."""
+        return edit_tree(tree, self.redact_text)
+
+    def redact_text(self, text: str) -> str:
+        """Return ``text`` masked; the same object if there was nothing to mask."""
+        for form, shown in self._spellings:
+            if form in text:
+                self._counts[shown[len("[REDACTED:") : -1].partition("#")[0]] += text.count(form)
+                text = text.replace(form, shown)
+        return text
+
+
+def mask_recordings(recordings: Sequence[Recording], redactor: ReportRedactor) -> list[Recording]:
+    """Return masked copies; a secret found in one of them is masked in all."""
+    masked = [redact_recording(recording, redactor) for recording in recordings]
+    residue = Residue(redactor.secrets())
+    return [redact_recording(recording, residue) for recording in masked]
+
+
+def spellings(secret: str) -> tuple[str, ...]:
+    """Return how a text may stand in JSON: as it is, escaped, and escaped twice."""
+    once = _escaped(secret)
+    return tuple(dict.fromkeys((secret, once, _escaped(once))))
+
+
+def _escaped(text: str) -> str:
+    return stored_form(text).decode("utf-8")[1:-1]
+
+
+def _is_telling(secret: str) -> bool:
+    """Tell whether a secret cannot be an ordinary word or number that stands elsewhere by chance."""
+    long = len(secret) >= _LONG and not any(character.isspace() for character in secret)
+    return long or _LETTER_AND_DIGIT.match(secret) is not None or secret.startswith("-----BEGIN")
