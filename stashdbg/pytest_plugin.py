@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from stashdbg import Stash
     from stashdbg.pytest_runs import TestRun
 
-_RUN = pytest.StashKey["TestRun"]()
+_RUN: pytest.StashKey[TestRun] = pytest.StashKey()
 _RECORDED = "stash_recorded"
 _MARKER = (
-    "stash(path, *, match='order', strict=True, unused='fail', on_divergence='throw', ignore=(), types=None, redact=…): "
-    "record the calls made through the `stash` fixture to `path`, beside the test file, and replay them ever after; "
+    "stash(path, *, match='order', strict=True, unused='fail', on_divergence='throw', ignore=(), types=None, redact=…):"
+    " record the calls made through the `stash` fixture to `path`, beside the test file, and replay them ever after; "
     "{module}, {test} and {param} in the path stand for the test's own"
 )
 

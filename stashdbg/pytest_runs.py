@@ -17,13 +17,13 @@ from typing import Any, Literal, TypeAlias
 import pytest
 
 from stashdbg import DivergenceReport, ErrorCode, Stash, StashError
-from stashdbg_core.sanitize import shorten, sanitize_line
+from stashdbg_core.sanitize import sanitize_line, shorten
 from stashdbg_core.store.atomic import safe_file_name
 
 _REPLAY_OPTIONS = ("match", "strict", "on_divergence", "ignore", "types", "redact")
 _RECORD_OPTIONS = ("types", "redact")
 _DIVERGED = (ErrorCode.DIVERGENCE, ErrorCode.RECORDING_EXHAUSTED)
-_FIELD = re.compile(r"\{(\w*)\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{(\w*)\}")
 _CLAIMED = pytest.StashKey[dict[Path, str]]()
 Outcome: TypeAlias = Literal["passed", "failed", "skipped"]
 
@@ -157,7 +157,7 @@ def _settings(item: pytest.Item) -> Settings:
 
 
 def _filled(path: str, item: pytest.Item) -> str:
-    """Return a path with its fields filled in; whatever a parameter's id is, it stays one file name."""
+    """Return a path with its fields filled in; a parameter's id stays one file name, a doubled brace is a brace."""
     parents = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
     callspec = getattr(item, "callspec", None)
     values = {
@@ -168,8 +168,12 @@ def _filled(path: str, item: pytest.Item) -> str:
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
+        if name is None:
+            return found[0][0]
         if name not in values:
-            raise _wrong(f"{{{shorten(name, 40)}}} in the path of the `stash` marker", "it knows {module} {test} {param}")
+            raise _wrong(
+                f"{{{shorten(name, 40)}}} in the path of the `stash` marker", "it knows {module} {test} {param}"
+            )
         return safe_file_name(values[name]) if values[name] else ""
 
     return _FIELD.sub(value, path)
@@ -200,7 +204,7 @@ def _recording(item: pytest.Item, target: Path, settings: Settings) -> Stash:
         raise _wrong(f"cannot make the folder of {_shown(item, target)}: {error.strerror}", None) from None
     options = {name: value for name, value in settings.options.items() if name in _RECORD_OPTIONS}
     # Not forced: of two processes that record the same file, each gets a name of its own until the end.
-    return Stash.record(_aside(target), meta={"test": item.nodeid}, **options)  # type: ignore[arg-type]
+    return Stash.record(_aside(target), meta={"test": item.nodeid}, **options)
 
 
 def _replaying(target: Path, settings: Settings) -> Stash:

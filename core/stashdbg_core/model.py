@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.parse import parse_json
@@ -23,12 +25,22 @@ RETURN = "return"
 THROW = "throw"
 
 PayloadState: TypeAlias = Literal["ok", "missing", "damaged"]
-_NOTHING: Mapping[str, bytes] = MappingProxyType({})
+NO_EXTRA: Mapping[str, bytes] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedEvent:
-    """One recorded call: where it stands on the tape, what it was, and references to what went in and came out."""
+# Structs, not dataclasses: made in a fifth of the time, and the garbage collector has nothing to visit.
+class RecordedEvent(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    rename={"input_ref": "inputRef", "call_id": "callId"},
+):
+    """One recorded call: where it stands on the tape, what it was, and references to what went in and came out.
+
+    The order of the attributes is the order of keys in a file; ``store.event_record`` writes and reads them.
+    """
 
     seq: int
     """Place on the tape, from zero, taken when the call started."""
@@ -44,27 +56,30 @@ class RecordedEvent:
     """Reference of the value returned, or of the error raised."""
     input_ref: str | None = None
     """Reference of the input, when one was given. In a foreign file it may name no blob."""
-    at: float | None = None
+    at: int | float | None = None
     """Start in milliseconds since the epoch; informs, never decides."""
     label: str | None = None
     thread: str | None = None
     """Lane: the thread, task or sub-agent that made the call."""
     parent: int | None = None
     """``seq`` of the call during which this one was made."""
-    ms: float | None = None
+    ms: int | float | None = None
     """Duration in milliseconds."""
     call_id: str | None = None
     """The caller's own name of the call, such as a provider's tool-call id."""
     site: str | None = None
     """The program's own frame that made the call: ``agent.py:42 plan``."""
-    extra: Mapping[str, bytes] = field(default_factory=lambda: _NOTHING)
+    extra: Mapping[str, bytes] = NO_EXTRA
     """Keys that this version does not know, as the JSON text that stood in the file."""
     damage: str | None = None
     """What is wrong with this event's own record, if anything; never stored."""
 
+    def replaced(self, **changes: Any) -> RecordedEvent:
+        """Return a copy with these attributes set."""
+        return msgspec.structs.replace(self, **changes)
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+
+class Payload(msgspec.Struct, frozen=True, gc=False):
     """A stored value as it was found."""
 
     ref: str

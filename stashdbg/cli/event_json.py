@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from stashdbg.cli.json_out import json_text
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.expressions import Column
 
 _OPTIONAL = (
     ("at", "at"),
@@ -21,12 +24,17 @@ _OPTIONAL = (
 )
 
 
-def recording_chunks(recording: Recording, events: Iterable[RecordedEvent]) -> Iterator[str]:
-    """Yield one JSON object in pieces of printable ASCII: the recording with these events."""
+def recording_chunks(
+    recording: Recording, events: Iterable[RecordedEvent], columns: Sequence[Column] = ()
+) -> Iterator[str]:
+    """Yield one JSON object in pieces of printable ASCII: the recording with these events and columns of one's own."""
     yield f'{{"id":{json_text(recording.id)},"complete":{json_text(recording.complete)},"events":['
     comma = "\n"
     for event in events:
-        yield comma + json_text(event_tree(recording, event))
+        tree = event_tree(recording, event)
+        if columns:
+            tree["columns"] = {column.name: column.of(recording, event) for column in columns}
+        yield comma + json_text(tree)
         comma = ",\n"
     notes = [note_tree(note) for note in recording.notes]
     yield f'\n],"notes":{json_text(notes)}}}\n'

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from stashdbg.cli import console
 from stashdbg.cli.console import Styled
 from stashdbg.cli.listing import payload_problems
@@ -11,16 +14,21 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, RecordedEvent, Recording
 from stashdbg_core.session.fields import event_fields
 
+if TYPE_CHECKING:
+    from stashdbg_core.session.expressions import Column
+
 _INDENT = "  "
 _NAMES = 13
 
 
-def print_event(recording: Recording, event: RecordedEvent) -> None:
-    """Write every field of an event, then its input and its value; what is damaged is named on standard error."""
+def print_event(recording: Recording, event: RecordedEvent, columns: Sequence[Column] = ()) -> None:
+    """Write every field of an event and columns of one's own, then its input and its value; what is damaged is named on standard error."""
     console.line(Styled(f"event {event.seq}", "bold"), f" of {recording.id}")
     for field in event_fields(recording, event):
         text: console.Part = Styled(field.text, "error") if field.kind == "problem" else field.text
         console.line(_INDENT, Styled(field.name.ljust(_NAMES), "dim"), text)
+    for column in columns:
+        console.line(_INDENT, Styled(column.name.ljust(_NAMES), "dim"), column.text(recording, event, 400))
     if event.input_ref is not None:
         _print_payload(recording, "input", event.input_ref)
     if event.ref:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +12,14 @@ from stashdbg.cli.loading import load_recording
 from stashdbg.cli.options import FileArgument, ForceOption, LimitOption
 from stashdbg_core.errors import invalid_input
 
+if TYPE_CHECKING:
+    from stashdbg_core.model import Recording
+
 
 def command(
     file: FileArgument,
     flat: Annotated[bool, typer.Option("--flat", help="Every value whole, none shared: plain version 1.")] = False,
+    pytest: Annotated[bool, typer.Option("--pytest", help="A pytest test that replays it.")] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write; standard output if not given.")
     ] = None,
@@ -23,12 +27,38 @@ def command(
     limit: LimitOption = None,
 ) -> None:
     """Write a recording in a shape for other readers."""
-    if not flat:
-        raise invalid_input("no shape was asked for", hint="add --flat")
+    if flat == pytest:
+        raise invalid_input("no shape was asked for" if not flat else "two shapes were asked for", hint=_SHAPES)
+    target = Path(output) if output is not None else None
+    recording = load_recording(file, limit)
+    if flat:
+        _write_flat(recording, target, force)
+    else:
+        _write_pytest(recording, target, force)
+
+
+_SHAPES = "add --flat or --pytest"
+
+
+def _write_flat(recording: Recording, target: Path | None, force: bool) -> None:
     from stashdbg_core.store.writer import encode_recording, write_recording
 
-    recording = load_recording(file, limit)
-    if output is None:
+    if target is None:
         console.data(encode_recording(recording, flat=True).encode("utf-8", "surrogatepass"))
     else:
-        console.line(str(write_recording(recording, Path(output), overwrite=force, flat=True)))
+        console.line(str(write_recording(recording, target, overwrite=force, flat=True)))
+
+
+def _write_pytest(recording: Recording, target: Path | None, force: bool) -> None:
+    from stashdbg.pytest_export import path_from, pytest_source
+    from stashdbg_core.store.atomic import write_atomic
+
+    if recording.path is None:
+        raise invalid_input("a test names the file of its recording, and this one has none", hint="give a file, not -")
+    source = pytest_source(recording, path_from(recording.path, target))
+    if target is None:
+        for line in source.splitlines():
+            console.line(line)
+    else:
+        text = source.encode("utf-8")
+        console.line(str(write_atomic(target, lambda file: file.write(text), overwrite=force)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from stashdbg.cli import console
 from stashdbg.cli.cells import cell_len, clip, fit
@@ -13,24 +15,41 @@ from stashdbg_core.sanitize import sanitize_line, shorten
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.session.words import duration_words
 
+if TYPE_CHECKING:
+    from stashdbg_core.session.expressions import Column
+
 _MEASURED = 1000
 """Events that decide the width of the columns; later ones fit into it."""
 _WIDEST = {"channel": 16, "key": 36}
 _OUTCOME, _DURATION = 8, 9
 _SUMMARY_AT_LEAST = 20
+_OWN = 24
+"""Cells of a column of one's own."""
 
 
-def print_listing(recording: Recording) -> None:
-    """Write a header line, a line an event, and on standard error what is wrong with the file."""
+def print_listing(
+    recording: Recording, events: Iterable[RecordedEvent] | None = None, own: Sequence[Column] = ()
+) -> None:
+    """Write a header line, a line an event, and on standard error what is wrong with the file.
+
+    Args:
+        recording: What to list.
+        events: Those of its events that are listed; all when None.
+        own: Columns of one's own, before the summary.
+    """
     console.line(*_header(recording))
     widths = _widths(recording)
-    titles = _columns(widths, {name: name for name in widths})
+    titles = [*_columns(widths, {name: name for name in widths}), *(fit(column.name, _OWN) for column in own)]
     console.line(Styled("  ".join([*titles, "summary"]), "dim"))
-    room = max(console.width() - sum(widths.values()) - 2 * len(widths), _SUMMARY_AT_LEAST)
+    room = max(console.width() - sum(widths.values()) - 2 * len(widths) - (_OWN + 2) * len(own), _SUMMARY_AT_LEAST)
     problems: list[str] = []
-    for event in recording.events:
-        _print_row(recording, event, widths, room)
+    listed = 0
+    for event in recording.events if events is None else events:
+        _print_row(recording, event, widths, room, own)
         problems += payload_problems(recording, event)
+        listed += 1
+    if events is not None:
+        console.narrate(f"{listed:,} of {len(recording.events):,} events fit the filter")
     narrate_notes([note_message(note) for note in recording.notes] + problems)
 
 
@@ -74,7 +93,9 @@ def _columns(widths: dict[str, int], texts: dict[str, str]) -> list[str]:
     ]
 
 
-def _print_row(recording: Recording, event: RecordedEvent, widths: dict[str, int], room: int) -> None:
+def _print_row(
+    recording: Recording, event: RecordedEvent, widths: dict[str, int], room: int, own: Sequence[Column]
+) -> None:
     word = outcome_word(event)
     texts = {
         "seq": str(event.seq),
@@ -85,5 +106,6 @@ def _print_row(recording: Recording, event: RecordedEvent, widths: dict[str, int
     }
     seq, channel, key, outcome, *took = _columns(widths, texts)
     ended = outcome if word == "returned" else Styled(outcome, "error" if word in ("threw", "damaged") else "warning")
+    took += [fit(column.text(recording, event, _OWN), _OWN) for column in own]
     said = "  ".join(["", *took, clip(summary(recording, event, room), room)])
     console.line(f"{seq}  ", Styled(channel, "channel"), f"  {key}  ", ended, said.rstrip())

@@ -31,18 +31,26 @@ def load_recording(file: str, settings: Sequence[str] | None = None) -> Recordin
     """Open a recording; standard input (``-``) and pipes are read whole.
 
     Raises:
-        StashError: It cannot be read, or is not a recording.
+        StashError: It cannot be read, is not a recording, or is an archive of several.
     """
-    from stashdbg_core.store.open import open_recording, read_recording
+    from stashdbg_core.report.opening import only
+
+    return only(load_recordings(file, settings), file)
+
+
+def load_recordings(file: str, settings: Sequence[str] | None = None) -> tuple[Recording, ...]:
+    """Open every recording of a file: one, or those of a bug report; see ``load_recording``."""
+    from stashdbg_core.report.opening import open_all, read_all
+    from stashdbg_core.store.source import BytesSource
 
     limits = limits_of(settings)
     if file == STANDARD_INPUT:
         data = sys.stdin.buffer.read(limits.size + 1) if sys.stdin is not None else b""
-        return read_recording(data, limits=limits)
+        return read_all(BytesSource(data), limits)
     if _is_pipe(file):
         with open(file, "rb") as pipe:
-            return read_recording(pipe.read(limits.size + 1), limits=limits)
-    return open_recording(Path(file), limits=limits)
+            return read_all(BytesSource(pipe.read(limits.size + 1)), limits)
+    return open_all(Path(file), limits=limits)
 
 
 def _is_pipe(file: str) -> bool:

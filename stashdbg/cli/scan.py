@@ -32,8 +32,9 @@ def command(
     if not findings:
         console.narrate(f"nothing found, {searched} searched")
         return exit_codes.OK
+    kinds = kind_words(finding.kind for finding in findings)
     console.narrate(
-        f"{counted(len(findings), 'place')} with a secret, {searched} searched: {kind_words(f.kind for f in findings)}; "
+        f"{counted(len(findings), 'place')} with a secret, {searched} searched: {kinds}; "
         "`stashdbg redact FILE -o OUT` writes a masked copy"
     )
     return exit_codes.DIFFERENT

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,33 +13,52 @@ from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
 
+if TYPE_CHECKING:
+    from stashdbg_core.session.expressions import Column
+
 
 def command(
     file: FileArgument,
     at: Annotated[int | None, typer.Option("--at", metavar="SEQ", help="Print this one event whole.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="QUERY", help="Only events that fit, such as 'is:error key:search*'."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="NAME=EXPR", help="A column of your own, in JMESPath; repeatable."),
+    ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
 ) -> None:
     """List the events of a recording, or print one event whole."""
+    from stashdbg.cli.filtering import events_that_fit, own_columns
+
+    own = own_columns(columns)
     recording = load_recording(file, limit)
     event = None if at is None else event_at(recording, at)
+    if event is not None and query is not None:
+        raise invalid_input("--at and --filter together", hint="--at prints one event, whatever it is")
+    events: Iterable[RecordedEvent] = [event] if event is not None else events_that_fit(recording, query)
     if as_json:
-        print_json(recording, event)
+        print_json(recording, events, own)
     elif event is None:
         from stashdbg.cli.listing import print_listing
 
-        print_listing(recording)
+        print_listing(recording, None if query is None else events, own)
     else:
         from stashdbg.cli.event_text import print_event
 
-        print_event(recording, event)
+        print_event(recording, event, own)
 
 
-def print_json(recording: Recording, event: RecordedEvent | None = None) -> None:
-    """Write a recording as one JSON object, all its events or this one."""
+def print_json(
+    recording: Recording, events: Iterable[RecordedEvent] | None = None, columns: Sequence[Column] = ()
+) -> None:
+    """Write a recording as one JSON object, all its events or these."""
     from stashdbg.cli.event_json import recording_chunks
 
-    for chunk in recording_chunks(recording, recording.events if event is None else [event]):
+    for chunk in recording_chunks(recording, recording.events if events is None else events, columns):
         console.ascii_text(chunk)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 from stashdbg import open_recording
 
 pytest_plugins = ["pytester"]
+
+REWRITTEN = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""The outer run has the plugin loaded already."""
 
 AGENT = """
 import asyncio
@@ -31,18 +35,10 @@ def agent(stash, *cities):
 """
 
 
-@pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A folder of tests; nothing of the outer run reaches the inner one."""
-    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
-        monkeypatch.delenv(name, raising=False)
-    return pytester
-
-
 def run(project: pytest.Pytester, body: str | None = None, *options: str) -> pytest.RunResult:
     if body is not None:
         (project.path / "test_agent.py").write_text(AGENT + body)
-    return project.runpytest_inprocess("-p", "no:cacheprovider", "-W", "error", *options)
+    return project.runpytest_inprocess("-p", "no:cacheprovider", "-W", "error", *REWRITTEN, *options)
 
 
 def served(project: pytest.Pytester) -> list[str]:
@@ -135,7 +131,9 @@ def test_recorded_calls_that_are_not_made_fail_unless_told_otherwise(project: py
     run(project, one("Oslo", "Rome"))
     result = run(project, one("Oslo"))
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["1 matched, 0 diverged, 1 recorded but never made", "missing-call  seq 1  tool weather #1*"])
+    result.stdout.fnmatch_lines(
+        ["1 matched, 0 diverged, 1 recorded but never made", "missing-call  seq 1  tool weather #1*"]
+    )
     run(project, one("Oslo").replace('x.json"', 'x.json", unused="ignore"')).assert_outcomes(passed=1)
 
 
@@ -143,7 +141,9 @@ def test_another_failure_keeps_its_own_text_and_gets_the_report_beside_it(projec
     run(project, one("Oslo", "Rome"))
     result = run(project, one("Oslo").replace("== [21]", "== [99]"))
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*assert *21* == *99*", "*replay of runs/x.json*", "1 matched, 0 diverged, 1 recorded*"])
+    result.stdout.fnmatch_lines(
+        ["*assert *21* == *99*", "*replay of runs/x.json*", "1 matched, 0 diverged, 1 recorded*"]
+    )
 
 
 def test_a_failing_run_is_kept_aside_and_the_good_recording_stays(project: pytest.Pytester) -> None:
@@ -152,7 +152,9 @@ def test_a_failing_run_is_kept_aside_and_the_good_recording_stays(project: pytes
     for _ in range(2):  # the second failing run replaces what is left of the first
         result = run(project, one("Rome").replace("== [21]", "== [99]"), "--stash-record=all")
         result.assert_outcomes(failed=1)
-        result.stdout.fnmatch_lines(["this run's calls are in runs/x.failed.json; `stashdbg runs/x.failed.json` opens it"])
+        result.stdout.fnmatch_lines(
+            ["this run's calls are in runs/x.failed.json; `stashdbg runs/x.failed.json` opens it"]
+        )
         assert files(project) == ["x.failed.json", "x.json"]
     assert (project.path / "runs" / "x.json").read_bytes() == good
     failed = open_recording(project.path / "runs" / "x.failed.json")
@@ -211,9 +213,7 @@ def test_none_never_records_and_says_what_to_do(project: pytest.Pytester) -> Non
         ('@pytest.mark.stash("bad.json/x.json")', "*cannot make the folder of bad.json/x.json*"),
     ],
 )
-def test_a_wrong_marker_or_file_is_an_error_in_plain_words(
-    project: pytest.Pytester, marker: str, message: str
-) -> None:
+def test_a_wrong_marker_or_file_is_an_error_in_plain_words(project: pytest.Pytester, marker: str, message: str) -> None:
     (project.path / "bad.json").write_text("not a recording")
     result = run(project, f"\n{marker}\ndef test_it(stash):\n    pass\n")
     result.assert_outcomes(errors=1)
@@ -358,15 +358,21 @@ def test_weather(stash):
 
 def test_workers_of_xdist_record_and_replay(project: pytest.Pytester) -> None:
     (project.path / "test_agent.py").write_text(AGENT + PARAMETRISED)
-    first = project.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider")
+    first = project.runpytest_subprocess("-p", "xdist", "-n", "2", "-p", "no:cacheprovider")
     first.assert_outcomes(passed=3)
     first.stdout.fnmatch_lines(["*recorded calls*", "runs/test_agent/TestAgent.test_city-Oslo.json: 1 calls of *"])
-    project.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", "--stash-record=none").assert_outcomes(passed=3)
+    again = project.runpytest_subprocess("-p", "xdist", "-n", "2", "-p", "no:cacheprovider", "--stash-record=none")
+    again.assert_outcomes(passed=3)
     assert len(served(project)) == 3
 
 
+def test_installing_stashdbg_installs_the_plugin() -> None:
+    (entry,) = entry_points(group="pytest11", name="stashdbg")
+    assert entry.value == "stashdbg.pytest_plugin"
+
+
 def test_the_plugin_costs_a_run_without_it_nothing(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_PLUGINS")
     (project.path / "test_agent.py").write_text(
         AGENT.replace("from stashdbg import StashError", "")
         + """

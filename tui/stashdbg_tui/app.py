@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.worker import get_current_worker
 
 from stashdbg_core.errors import StashError, invalid_input
@@ -21,10 +20,12 @@ from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.crash import crash_report
-from stashdbg_tui.palette import CommandsProvider
 from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
 from stashdbg_tui.workers.loader import HeadLoaded, LoadFailed, RecordingLoaded, load
+
+if TYPE_CHECKING:
+    from textual.command import Provider
 
 _SHORT = {
     "dark": DARK.name,
@@ -33,6 +34,12 @@ _SHORT = {
     "ansi-dark": "ansi-dark",
     "ansi-light": "ansi-light",
 }
+
+
+def _palette() -> type[Provider]:
+    from stashdbg_tui.palette import CommandsProvider  # not needed for the first frame
+
+    return CommandsProvider
 
 
 class StashApp(App[None]):
@@ -47,7 +54,7 @@ class StashApp(App[None]):
 
     TITLE = "stashdbg"
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandsProvider}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
     def __init__(

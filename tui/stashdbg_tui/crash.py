@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.console import Console
 from rich.segment import Segments
 from rich.text import Text
-from rich.traceback import Traceback
 
 REPORT = (
     "stashdbg's screen stopped on an error of its own; the recording was not changed.\n"
@@ -16,6 +15,8 @@ REPORT = (
 
 def crash_report(console: Console) -> Segments:
     """Return the current exception as frames without locals, and what to do about it."""
+    from rich.traceback import Traceback  # heavy, and hardly ever needed
+
     traceback = Traceback(show_locals=False, width=None, max_frames=20, suppress=["rich", "textual"])
     options = console.options
     return Segments([*console.render(traceback, options), *console.render(Text(REPORT), options)])

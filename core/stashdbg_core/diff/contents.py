@@ -17,7 +17,6 @@ from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.sharing import pieces_of
 
-_SHARING = (b"$stash", b"\\u00")
 _ABSENT = b""
 
 
@@ -38,14 +37,16 @@ class Contents:
         if isinstance(events, FileEvents) and isinstance(blobs, FileBlobs):
             self.names = list(zip(map(events.channel_at, places), map(events.key_at, places), strict=True))
             self.outcomes = list(map(events.outcome_at, places))
+            self.ordinals = list(map(events.ordinal_at, places))
             by_number = _ByNumber(events, blobs, self._texts)
             self.values = [by_number.digest(events.blob_at(place), place, "value") for place in places]
             self.inputs = [by_number.digest(events.input_blob_at(place), place, "input") for place in places]
             return
-        self.names, self.outcomes, self.values, self.inputs = [], [], [], []
+        self.names, self.outcomes, self.ordinals, self.values, self.inputs = [], [], [], [], []
         for event in events:
             self.names.append((event.channel, event.key))
             self.outcomes.append(event.outcome)
+            self.ordinals.append(event.ordinal)
             self.values.append(self._texts.digest(event.ref))
             self.inputs.append(_ABSENT if event.input_ref is None else self._texts.digest(event.input_ref))
 
@@ -74,7 +75,7 @@ class _ByNumber:
             ref = event.ref if part == "value" else event.input_ref
             return _ABSENT if ref is None else self._texts.digest(ref)
         raw = self._blobs.raw_at(number)
-        digest = sha256(raw).digest() if not may_share(raw) else self._texts.digest(self._blobs.ref_at(number))
+        digest = self._texts.digest(self._blobs.ref_at(number)) if may_share(raw) else sha256(raw).digest()
         self._known[number] = digest
         return digest
 
@@ -137,7 +138,9 @@ class _Texts:
 
 def may_share(raw: bytes) -> bool:
     """Tell whether a value's text may use pieces stored elsewhere."""
-    return any(mark in raw for mark in _SHARING) and (b'"ref"' in raw or b'"parts"' in raw or b"\\u00" in raw)
+    if b"\\u00" in raw:
+        return True
+    return b"$stash" in raw and (b'"ref"' in raw or b'"parts"' in raw)
 
 
 def _reader(blobs: BlobTable) -> Callable[[str], bytes | None]:

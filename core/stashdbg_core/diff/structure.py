@@ -99,9 +99,7 @@ def same_leaf(old: Any, new: Any) -> bool:
 
 
 def _members(path: Path, path_after: Path, old: dict[str, Any], new: dict[str, Any]) -> list[_Task]:
-    tasks: list[_Task] = [
-        ((path, key), (path_after, key), value, new.get(key, NOTHING)) for key, value in old.items()
-    ]
+    tasks: list[_Task] = [((path, key), (path_after, key), value, new.get(key, NOTHING)) for key, value in old.items()]
     tasks += [((path, key), (path_after, key), NOTHING, value) for key, value in new.items() if key not in old]
     return tasks
 
@@ -113,9 +111,7 @@ def _items(path: Path, path_after: Path, old: list[Any], new: list[Any], content
         return []
     anchors = matches(numbers, others)
     if len(old) == len(new) and _positions_do(numbers, others, anchors):
-        return [
-            ((path, at), (path_after, at), old[at], new[at]) for at in range(len(old)) if numbers[at] != others[at]
-        ]
+        return [((path, at), (path_after, at), old[at], new[at]) for at in range(len(old)) if numbers[at] != others[at]]
     tasks: list[_Task] = []
     low = low_new = 0
     for high, high_new in (*anchors, (len(old), len(new))):

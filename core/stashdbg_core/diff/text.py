@@ -135,8 +135,10 @@ def _joined(before: str, spans: list[Span]) -> list[Span]:
     joined: list[Span] = []
     for span in spans:
         last = joined[-1] if joined else None
-        if last is not None and not any(map(_is_word, before[last.end : span.start][:_EDGE])) and (
-            span.start - last.end < _EDGE
+        if (
+            last is not None
+            and not any(map(_is_word, before[last.end : span.start][:_EDGE]))
+            and (span.start - last.end < _EDGE)
         ):
             joined[-1] = Span(last.start, span.end, last.start_after, span.end_after)
         else:

@@ -44,6 +44,7 @@ class Edits:
             _copy_of(place, copies)[key] = value
         renamed: dict[int, tuple[Place, dict[str, str]]] = {}
         for place, old, new in self.renames:
+            _copy_of(place, copies)  # before any key changes: copies are linked under the old keys
             renamed.setdefault(id(place), (place, {}))[1][old] = new
         for place, names in renamed.values():
             copy = _copy_of(place, copies)

@@ -27,10 +27,9 @@ def _class(code: int) -> int:
 
 
 _CLASS: Final = bytes(map(_class, range(256)))
-_RUN: Final = b"a" * RUN
-_DISCORD: Final = b".aaaaaa." + b"a" * 27
+_RUNS: Final = re.compile(b"a" * (RUN - 1) + b"a+")
+_DISCORD: Final = b".aaaaaa."
 _SHORT: Final = b'"aaa"'
-_MANY_RUNS: Final = 8
 _AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,]|%3d)"""
 """What follows a name that announces a secret: quotes, then what sets the value off."""
 
@@ -44,17 +43,32 @@ def _behind(stems: Iterable[bytes]) -> bytes:
     return b"(?:" + b"|".join(b"(?<=" + stem + b")" for stem in stems) + b")"
 
 
+def _one_of(*parts: bytes) -> bytes:
+    return b"(?:" + b"|".join(parts) + b")"
+
+
 _NAMES: Final = (
-    re.compile(b"key(?:" + _behind(s.encode() for s in _KEY_STEMS) + b"(?:s|id)?" + _AFTER + b"|(?<=privatekey))"),
-    re.compile(b"token(?:(?<!pagetoken)(?<!maxtoken)" + _AFTER + b"|" + _behind(_TOKEN_STEMS) + b"s" + _AFTER + b")"),
-    re.compile(b"secret(?:" + _AFTER + b"|s" + _AFTER + b")"),
-    re.compile(b"pass(?:w(?:or[dt]s?|d)|phrase|code|)" + _AFTER),
-    re.compile(b"auth(?:orization)?" + _AFTER),
-    re.compile(b"cookies?" + _AFTER),
-    re.compile(b"credentials?" + _AFTER),
-    re.compile(b"pwd" + _AFTER),
+    re.compile(
+        b"k"
+        + _one_of(
+            b"ey(?:" + _behind(s.encode() for s in _KEY_STEMS) + b"(?:s|id)?" + _AFTER + b"|(?<=privatekey))",
+            b"en(?<=token)(?:(?<!pagetoken)(?<!maxtoken)"
+            + _AFTER
+            + b"|"
+            + _behind(_TOKEN_STEMS)
+            + b"s"
+            + _AFTER
+            + b")",
+            b"ies?(?:(?<=cookie)|(?<=cookies))" + _AFTER,
+        )
+    ),
+    re.compile(b"cre" + _one_of(b"ts?(?:(?<=secret)|(?<=secrets))", b"dentials?") + _AFTER),
+    re.compile(b"p" + _one_of(b"ass(?:w(?:or[dt]s?|d)|phrase|code|)", b"wd") + _AFTER),
+    re.compile(b"uth(?<=auth)(?:orization)?" + _AFTER),
 )
-"""What begins with a literal ``re`` finds as fast as ``in`` does; so every pattern does."""
+"""Names that announce secrets, few patterns for many: each begins with a literal that is rare, which ``re`` finds as
+fast as ``in`` does, and looks back from there."""
+_SCHEMES: Final = re.compile(b"b(?:earer|asic)")
 _BEARER = re.compile(rb"(?i:bearer)(?:[ +\t\r\n]|%20|\\[tnr])+[A-Za-z0-9._~+/-]{8}")
 _BASIC = re.compile(rb"(?i:basic)(?:[ +]|%20)+[A-Za-z0-9+/]{6}")
 _FLAG = re.compile(rb"--([A-Za-z][A-Za-z0-9-]{1,60}) ")
@@ -69,23 +83,22 @@ _WORDS: Final = frozenset(
     b"xoxp xoxr xoxs".split()
 )
 """What stands before the first ``-`` or ``_`` of the shapes that have one."""
-_HEADS: Final = frozenset(b"AIz AKI ASI ABI ACC A3T eyJ W3s ewo eyA dap AKC".split())
-"""The first three characters of the shapes that have no ``-`` or ``_``."""
+_HEADS: Final = frozenset(
+    b"AIz AKI ASI ABI ACC A3T eyJ W3s ewo eyA dap AKC".split()
+    + [b"us%d" % digit for digit in range(10)]
+    + [head + b"%x" % digit for head in (b"SK", b"AC") for digit in range(16)]
+)
+"""The first three characters of the shapes that have no ``-`` or ``_``, and of a Mailchimp key's end."""
 _BEFORE_POINT: Final = (b"SG.", b"hvs.", b"hvb.", b"hvr.", b"ya29.")
 _TELEGRAM: Final = re.compile(rb"(?::|%3[Aa])AA")
-_REST: Final = re.compile(b"a+")
 _ESCAPE: Final = re.compile(rb"(?:\\(?:u[0-9a-fA-F]{4}|[nrtbf])|%[0-9A-Fa-f]{2})")
 _TO_UNDERSCORE: Final = bytes.maketrans(b"-", b"_")
-_ANYWHERE: Final = (
-    *(re.compile(re.escape(word) + b"[-_]") for word in sorted(_WORDS)),
-    *(re.compile(head + b"(?<![A-Za-z0-9]" + head + b")") for head in sorted(_HEADS)),
-    *(re.compile(re.escape(head) + b"[A-Za-z0-9_-]{16}") for head in (*_BEFORE_POINT, b":AA", b"%3AAA", b"%3aAA")),
-    *(re.compile(head + b"[0-9a-f]{32}") for head in (b"SK", b"AC")),
-    *(re.compile(head) for head in (b"-us[0-9]", b"AIza", rb"\\neyJ", rb"%3DeyJ")),
-)
-"""For texts of many runs: what is searched at the speed of ``in``."""
 _TELLING: Final = frozenset((b".", b":", b"%", b"\\"))
 """What before a run may change what it is."""
+_OF_NUMBERS: Final = b"0123456789.+-eE"
+_LONGEST_NUMBER: Final = 40
+_SHORTEST: Final = 6
+"""The full pass leaves shorter texts alone."""
 
 
 class Prefilter:
@@ -101,21 +114,21 @@ class Prefilter:
         self._always = any(not rule.anchors for rule in own)
         self._anchors = tuple({anchor.encode("utf-8", "surrogatepass") for rule in own for anchor in rule.anchors})
         self._names = tuple(normalise_name(name).encode("utf-8", "surrogatepass") for name in names)
+        self._only_ours = not own and not self._names
 
     def suspects(self, text: bytes) -> bool:
         """Tell whether ``text``, JSON in stored form or plain UTF-8, may hold something to mask."""
+        size = len(text)
+        if size < _SHORTEST or (size < _LONGEST_NUMBER and self._only_ours and not text.translate(None, _OF_NUMBERS)):
+            return False
         folded = text.translate(_LOWER, _FOLDED)
         for name in _NAMES:
             if name.search(folded):
                 return True
         classes = text.translate(_CLASS)
-        if _RUN in classes and _has_prefix(text, classes):
+        if _has_known_run(text, classes) or (_SHORT in classes and _has_short_name(text, classes)):
             return True
-        if _SHORT in classes and _has_short_name(text, classes):
-            return True
-        if b"bearer" in folded and _BEARER.search(text):
-            return True
-        if b"basic" in folded and _BASIC.search(text):
+        if _SCHEMES.search(folded) and (_BEARER.search(text) or _BASIC.search(text)):
             return True
         if b"@" in text and b"://" in text and _URL_USER.search(text):
             return True
@@ -133,7 +146,7 @@ class Prefilter:
             return True
         if b"--" in text and any(_is_name(flag) for flag in _FLAG.findall(text)):
             return True
-        return (self._always or self._names != () or self._anchors != ()) and self._wanted(text, folded)
+        return not self._only_ours and self._wanted(text, folded)
 
     def _wanted(self, text: bytes, folded: bytes) -> bool:
         if self._always or any(name in folded for name in self._names):
@@ -156,38 +169,28 @@ def _has_short_name(text: bytes, classes: bytes) -> bool:
     return False
 
 
-def _has_prefix(text: bytes, classes: bytes) -> bool:
+def _has_known_run(text: bytes, classes: bytes) -> bool:
     """Tell whether a run of token characters begins, or is preceded, as a known token does."""
-    end = 0
-    for _ in range(_MANY_RUNS):
-        found = classes.find(_RUN, end)
-        if found < 0:
-            break
-        end = found + RUN
-        if (rest := _REST.match(classes, end)) is not None:
-            end = rest.end()
-        if _is_known(text, found, end):
-            return True
-    else:
-        if any(pattern.search(text) for pattern in _ANYWHERE):
-            return True
-    if b"hooks" in text and (b"hooks.slack.com" in text or b"/api/webhooks/" in text):
+    words: list[bytes] = []
+    for run in _RUNS.finditer(classes):
+        start, end = run.span()
+        found = text[start:end].translate(_TO_UNDERSCORE).split(b"_")
+        words += found
+        before = text[start - 1 : start]
+        if before in _TELLING:
+            if _is_announced(text, classes, start):
+                return True
+            if escape := _ESCAPE.match(before + found[0]):
+                words.append(found[0][escape.end() - 1 :])
+    if not words:
+        return False
+    if not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]) or b"AIza" in text:
         return True
-    return _DISCORD in classes
+    return b"hooks" in text and (b"hooks.slack.com" in text or b"/api/webhooks/" in text)
 
 
-def _is_known(text: bytes, start: int, end: int) -> bool:
-    """Tell whether the run ``text[start:end]`` holds the beginning of a known token."""
-    run = text[start:end]
-    words = run.translate(_TO_UNDERSCORE).split(b"_")
-    before = text[start - 1 : start]
-    if before in _TELLING:
-        if text[max(start - 5, 0) : start].endswith(_BEFORE_POINT) or _TELEGRAM.match(text, start - 1):
-            return True
-        if escape := _ESCAPE.match(before + words[0]):
-            words.append(words[0][escape.end() - 1 :])
-    if not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]):
+def _is_announced(text: bytes, classes: bytes, start: int) -> bool:
+    """Tell whether the run at ``start`` follows what only a token has before it."""
+    if text[max(start - 5, 0) : start].endswith(_BEFORE_POINT) or _TELEGRAM.match(text, start - 1):
         return True
-    if words[-1][:2] == b"us" or b"AIza" in run:
-        return True
-    return end - start >= 34 and any(len(word) >= 34 and word[:2] in (b"SK", b"AC") for word in words)
+    return classes[max(start - 8, 0) : start] == _DISCORD

@@ -72,7 +72,7 @@ class _Copy:
                 for key in masked
                 if key not in named
             }
-        return replace(event, **changes)  # type: ignore[arg-type]
+        return event.replaced(**changes)
 
     def rest(self) -> None:
         """Copy what no event reaches."""

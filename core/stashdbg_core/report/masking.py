@@ -6,17 +6,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.edits import edit_tree
-from stashdbg_core.redact.placeholders import PlaceholderTable
+from stashdbg_core.redact.placeholders import OPENING, PlaceholderTable
 from stashdbg_core.redact.recording import redact_recording
 from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.redact.rule_file import RuleSet
-from stashdbg_core.report.personal import Person, PersonalText
+from stashdbg_core.redact.stream_text import mask_across
+from stashdbg_core.redact.text import Replacement
+from stashdbg_core.redact.walk import Walk
+from stashdbg_core.report.personal import Person, PersonalText, rewritten
 
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
 _LONG: Final = 16
@@ -53,7 +56,7 @@ class ReportRedactor(Redactor):
 
     def redact_tree(self, tree: Json) -> Json:
         """Return ``tree`` masked; the same object if there was nothing to mask."""
-        return edit_tree(super().redact_tree(tree), self._personal.replace)
+        return _edited(super().redact_tree(tree), self._personal.replace, self._personal.replacements)
 
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
@@ -74,7 +77,7 @@ class Residue(Redactor):
         self._spellings = [(form, shown) for secret, shown in ordered for form in spellings(secret)]
         self._needles = [form.encode("utf-8", "surrogatepass") for form, _ in self._spellings]
         self._counts: Counter[str] = Counter()
-        self.suspects = self.holds
+        self.suspects = lambda stored: self.holds(stored) or b'"base64"' in stored or b'"stream"' in stored
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -87,22 +90,40 @@ class Residue(Redactor):
 
     def redact_tree(self, tree: Json) -> Json:
         """Return ``tree`` masked; the same object if there was nothing to mask."""
-        return edit_tree(tree, self.redact_text)
+        return _edited(tree, self.redact_text, self._found)
 
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
+        return rewritten(text, self._found(text))
+
+    def _found(self, text: str) -> list[Replacement]:
+        """Return what to write instead of the secrets in ``text``; of two that overlap, the longer secret."""
+        found: list[Replacement] = []
         for form, shown in self._spellings:
-            if form in text:
-                self._counts[shown[len("[REDACTED:") : -1].partition("#")[0]] += text.count(form)
-                text = text.replace(form, shown)
-        return text
+            start = text.find(form)
+            while start >= 0:
+                end = start + len(form)
+                if all(end <= other.start or other.end <= start for other in found):
+                    found.append(Replacement(start, end, shown))
+                start = text.find(form, end)
+        self._counts.update(new[len(OPENING) : -1].partition("#")[0] for _, _, new in found)
+        return sorted(found)
 
 
 def mask_recordings(recordings: Sequence[Recording], redactor: ReportRedactor) -> list[Recording]:
     """Return masked copies; a secret found in one of them is masked in all."""
     masked = [redact_recording(recording, redactor) for recording in recordings]
-    residue = Residue(redactor.secrets())
+    secrets = redactor.secrets()
+    if not secrets:
+        return masked
+    residue = Residue(secrets)
     return [redact_recording(recording, residue) for recording in masked]
+
+
+def _edited(tree: Json, change: Callable[[str], str], find: Callable[[str], list[Replacement]]) -> Json:
+    """Return ``tree`` with every text changed: in bytes and across the chunks of streams too, then in every key."""
+    walk = Walk(lambda text, _: change(text), lambda _: None, lambda chunks: mask_across(chunks, find))
+    return edit_tree(walk.mask(tree), change)
 
 
 def spellings(secret: str) -> tuple[str, ...]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
+
+from stashdbg_core.redact.text import Replacement
 
 HOME: Final = "~"
 USER: Final = "[user]"
@@ -22,9 +25,12 @@ _SHARED: Final = frozenset(
 )
 _SHORTEST: Final = 3
 _AFTER: Final = r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
-_OTHER_HOME = re.compile(
-    r"(?P<before>(?<![A-Za-z0-9.~_-])/(?:var/|export/)?(?:home|Users)/|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
-    r"(?!\[user\])(?P<name>[A-Za-z0-9_][A-Za-z0-9._-]*)"
+_ESCAPE: Final = r"(?<=\\[nrtbf])"
+"""A text may stand behind an escape of JSON in a text."""
+_OTHER_HOME: Final = (
+    rf"(?:(?:(?<![A-Za-z0-9.~_-])|{_ESCAPE})/(?:var/|export/)?(?:home|Users)/"
+    r"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
+    r"(?P<other>[A-Za-z0-9_][A-Za-z0-9._-]*)"
 )
 _OTHER_HOME_BYTES = re.compile(rb"(?:home|Users)(?:\\{0,8}/|\\{2,8})[A-Za-z0-9_]")
 
@@ -71,9 +77,7 @@ class PersonalText:
         names = {*person.names, *(_folder_name(home) for home in homes)}
         names = {name for name in names if len(name) >= _SHORTEST and name.lower() not in _SHARED}
         self.counts: Counter[str] = Counter()
-        self._homes = _either(homes, _AFTER, 0)
-        ordered = sorted(names, key=lambda name: (-len(name), name))
-        self._names = _either(ordered, "(?![A-Za-z0-9])", re.IGNORECASE, before="(?<![A-Za-z0-9])")
+        self._pattern = _pattern(homes, sorted(names, key=lambda name: (-len(name), name)))
         spelled = {home.replace("\\", "\\\\") for home in homes} | names
         self._needles = [text.lower().encode("utf-8", "surrogatepass") for text in sorted(spelled)]
         self._escaped = any(not text.isascii() for text in spelled)
@@ -83,31 +87,54 @@ class PersonalText:
         lowered = stored.lower()
         if any(needle in lowered for needle in self._needles):
             return True
-        if b"\\/" in stored or (self._escaped and b"\\u" in stored):
+        if b"\\/" in stored or b'"base64"' in stored or (self._escaped and b"\\u" in stored):
             return True
-        return _OTHER_HOME_BYTES.search(stored) is not None
+        return b'"stream"' in stored or _OTHER_HOME_BYTES.search(stored) is not None
+
+    def replacements(self, text: str) -> list[Replacement]:
+        """Return what to write instead of the person in ``text``: disjoint stretches in order; each is counted."""
+        found = []
+        for match in self._pattern.finditer(text):
+            group = match.lastgroup or "name"
+            found.append(Replacement(*match.span(group), HOME if group == "home" else USER))
+            self.counts["home" if group == "home" else "user"] += 1
+        return found
 
     def replace(self, text: str) -> str:
         """Return ``text`` without the person; the same object if they are not in it."""
-        if self._homes is not None:
-            text = self._sub(self._homes, HOME, text, "home")
-        text = self._sub(_OTHER_HOME, rf"\g<before>{USER}", text, "user")
-        if self._names is not None:
-            text = self._sub(self._names, USER, text, "user")
+        return rewritten(text, self.replacements(text))
+
+
+def rewritten(text: str, replacements: Sequence[Replacement]) -> str:
+    """Return ``text`` with disjoint stretches replaced; the same object if there are none."""
+    if not replacements:
         return text
+    parts: list[str] = []
+    end = 0
+    for start, stop, new in replacements:
+        parts += text[end:start], new
+        end = stop
+    return "".join([*parts, text[end:]])
 
-    def _sub(self, pattern: re.Pattern[str], new: str, text: str, kind: str) -> str:
-        replaced, count = pattern.subn(new, text)
-        if not count:
-            return text
-        self.counts[kind] += count
-        return replaced
 
+def _pattern(homes: list[str], names: list[str]) -> re.Pattern[str]:
+    """Return a pattern whose groups are the home, somebody's folder name after ``/home/``, and a name.
 
-def _either(texts: list[str], after: str, flags: int, before: str = "") -> re.Pattern[str] | None:
-    if not texts:
-        return None
-    return re.compile(f"{before}(?:{'|'.join(map(re.escape, texts))}){after}", flags)
+    A home of one step, such as ``/root``, counts only where a path can begin.
+    """
+    deep = [re.escape(home) for home in homes if home.count("/") + home.count("\\") > 1]
+    flat = [re.escape(home) for home in homes if home.count("/") + home.count("\\") <= 1]
+    ways = []
+    if deep:
+        ways.append("|".join(deep))
+    if flat:
+        ways.append(rf"(?:(?<![A-Za-z0-9.~_-])|{_ESCAPE})(?:{'|'.join(flat)})")
+    parts = [rf"(?P<home>(?:{'|'.join(ways)}){_AFTER})"] if ways else []
+    parts.append(_OTHER_HOME)
+    if names:
+        either = "|".join(map(re.escape, names))
+        parts.append(rf"(?:(?<![A-Za-z0-9])|{_ESCAPE})(?P<name>(?i:{either}))(?![A-Za-z0-9])")
+    return re.compile("|".join(parts))
 
 
 def _folder_name(home: str) -> str:

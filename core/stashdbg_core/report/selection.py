@@ -8,29 +8,31 @@ from typing import Final
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import BlobTable, RawObject, RecordedEvent, Recording
-from stashdbg_core.report.units import Lane, Run
+from stashdbg_core.report.units import Conversation, Run
 from stashdbg_core.store.assembly import pieces_of
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 
 _KEPT: Final = ("producer", "createdAt", "complete", "droppedEvents")
-"""Facts of ``meta`` that tell nothing of single lanes."""
+"""Facts of ``meta`` that tell nothing of single calls."""
 
 
-def chosen_recording(run: Run, lanes: tuple[Lane, ...]) -> Recording:
-    """Return a run's recording with these lanes; untouched if they are all.
+def chosen_recording(run: Run, chosen: tuple[Conversation, ...]) -> Recording:
+    """Return a run's recording with these conversations; as it is if they are all.
 
     Of a part, ``meta`` keeps only facts about the run as a whole and says how many events were left out; values that no
     chosen event reaches, unknown keys of the file and links to events left out are gone.
     """
     recording = run.recording
-    if len(lanes) == len(run.lanes):
-        return recording
-    positions = sorted(position for lane in lanes for position in lane.positions)
+    if len(chosen) == len(run.conversations):
+        return recording if recording.complete else replace(recording, meta=recording.meta.replaced(complete=False))
+    positions = sorted(position for conversation in chosen for position in conversation.positions)
     events = [recording.events[position] for position in positions]
     known = {event.seq for event in events}
-    events = [event if event.parent in known else replace(event, parent=None) for event in events]
+    events = [event if event.parent in known else event.replaced(parent=None) for event in events]
     meta: dict[str, Json] = {key: recording.meta[key] for key in _KEPT if key in recording.meta}
+    if not recording.complete:
+        meta["complete"] = False
     meta["omittedEvents"] = len(recording.events) - len(events)
     notes = [note for note in recording.notes if note.seq in known]
     return replace(

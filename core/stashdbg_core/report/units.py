@@ -1,4 +1,4 @@
-"""What can be chosen for a report: the lanes of each run, and the files made from what is chosen."""
+"""What can be chosen for a report: the conversations of each run, and the files made from what is chosen."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.model import THROW, RecordedEvent, Recording
+from stashdbg_core.model import THROW, EventSequence, RecordedEvent, Recording
+from stashdbg_core.report.messages import MODEL_CHANNELS
 from stashdbg_core.session.summary import outcome_word
 
+_OTHERS = "other lanes"
 UnitKind: TypeAlias = Literal["conversation", "file"]
 
 FILE_UNITS = {
@@ -28,7 +30,7 @@ class Unit:
     kind: UnitKind
     label: str
     bytes: int
-    """Of its file: a lane's when it is the only one of its run, a derived file's when everything is chosen."""
+    """Of its file: a conversation's if it is the only one of its run, a derived file's if everything is chosen."""
     file: str
     events: int = 0
     failed: int = 0
@@ -44,11 +46,10 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """The calls of one lane of a run: one conversation."""
+class Conversation:
+    """Calls of a run that belong together."""
 
     unit_id: str
-    name: str | None
     positions: tuple[int, ...]
     """Indices of its events in the recording."""
     label: str
@@ -58,32 +59,29 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A masked recording and its lanes."""
+    """A masked recording and its conversations."""
 
     file: str
     recording: Recording
-    lanes: tuple[Lane, ...]
+    conversations: tuple[Conversation, ...]
 
-    def chosen(self, ids: Iterable[str]) -> tuple[Lane, ...]:
-        """Return the lanes with these unit ids."""
+    def chosen(self, ids: Iterable[str]) -> tuple[Conversation, ...]:
+        """Return the conversations with these unit ids."""
         wanted = set(ids)
-        return tuple(lane for lane in self.lanes if lane.unit_id in wanted)
+        return tuple(found for found in self.conversations if found.unit_id in wanted)
 
 
 def runs_of(recordings: Sequence[Recording]) -> list[Run]:
-    """Return the runs, their lanes numbered through in order of first appearance."""
+    """Return the runs, their conversations numbered through in order of first appearance."""
     runs: list[Run] = []
     number = 0
     for place, recording in enumerate(recordings, 1):
-        groups: dict[str | None, list[int]] = {}
-        for position, event in enumerate(recording.events):
-            groups.setdefault(event.thread, []).append(position)
-        lanes = []
-        for name, positions in (groups or {None: []}).items():
+        conversations = []
+        for name, positions in _groups(recording.events).items():
             number += 1
-            lanes.append(_lane(f"conv-{number}", recording, name, positions, named=len(groups) > 1))
+            conversations.append(_conversation(f"conv-{number}", recording, name, positions))
         file = "recording.json" if len(recordings) == 1 else f"recordings/run-{place}.json"
-        runs.append(Run(file, recording, tuple(lanes)))
+        runs.append(Run(file, recording, tuple(conversations)))
     return runs
 
 
@@ -97,17 +95,33 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _lane(unit_id: str, recording: Recording, name: str | None, positions: list[int], *, named: bool) -> Lane:
+def _groups(events: EventSequence) -> dict[str, list[int]]:
+    """Return indices of events by what they are called together.
+
+    Every lane that calls a model is a conversation, with the calls made during its calls; if there is at most one, the
+    run is. Whatever cannot be told to belong to one of several, such as the threads of a pool, stays together.
+    """
+    lanes = dict.fromkeys(event.thread for event in events if event.channel in MODEL_CHANNELS)
+    if len(lanes) < 2:
+        return {"": list(range(len(events)))}
+    names = {lane: "main lane" if lane is None else f"lane {lane[:60]}" for lane in lanes}
+    groups: dict[str, list[int]] = {}
+    group_of: dict[int, str] = {}
+    for position, event in enumerate(events):
+        name = names.get(event.thread)
+        if name is None:
+            name = _OTHERS if event.parent is None else group_of.get(event.parent, _OTHERS)
+        group_of.setdefault(event.seq, name)
+        groups.setdefault(name, []).append(position)
+    return groups
+
+
+def _conversation(unit_id: str, recording: Recording, name: str, positions: list[int]) -> Conversation:
     events = [recording.events[position] for position in positions]
     in_flight = sum(map(is_in_flight, events))
     failed = sum(event.outcome == THROW for event in events) - in_flight
-    where = f"{recording.id[:60] or '(no id)'}{', ' + lane_words(name) if named else ''}"
     facts = [counted(len(events), "event")]
     facts += [f"{failed:,} failed"] if failed else []
     facts += [f"{in_flight:,} never finished"] if in_flight else []
-    return Lane(unit_id, name, tuple(positions), f"{where}: {', '.join(facts)}", failed, in_flight)
-
-
-def lane_words(name: str | None) -> str:
-    """Return a lane's name for people."""
-    return "main lane" if name is None else f"lane {name[:60]}"
+    where = ", ".join(part for part in (recording.id[:60] or "(no id)", name) if part)
+    return Conversation(unit_id, tuple(positions), f"{where}: {', '.join(facts)}", failed, in_flight)

@@ -7,7 +7,6 @@ Every digest and every salt is 32 bytes long and every count 8, so no two differ
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import NamedTuple
 
 DOMAIN = "stashdbg-seal/1"
@@ -55,18 +54,18 @@ def commitment(salt: bytes, text: bytes) -> bytes:
     return hashlib.sha256(salt + text).digest()
 
 
-def root_of(counts: Counts, header: bytes, events: Sequence[bytes]) -> bytes:
+def root_of(counts: Counts, header: bytes, events: bytes) -> bytes:
     """Return the root: the last link of the chain.
 
     Args:
         counts: Of what the commitments are.
         header: The commitments to the header's parts, one after the other.
-        events: Of each event its four commitments, one after the other.
+        events: The four commitments of each event, one after the other.
     """
     sha256 = hashlib.sha256
     link = sha256(_HEAD + b"".join(count.to_bytes(8, "big") for count in counts) + header).digest()
-    for four in events:
-        link = sha256(link + four).digest()
+    for at in range(0, len(events), EVENT_SIZE):
+        link = sha256(link + events[at : at + EVENT_SIZE]).digest()
     return link
 
 

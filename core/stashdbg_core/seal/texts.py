@@ -86,7 +86,8 @@ def event_text(events: EventSequence, index: int) -> EventText:
     raw = raw_at(index)
     try:
         wire = _decode(raw)
-        if _encode(wire) != raw:  # another spelling, or a key twice
+        compact = _encode(wire)
+        if compact != raw and compact != msgspec.json.format(raw, indent=-1):  # another spelling, or a key twice
             return _of_event(events[index], raw)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _of_event(events[index], raw)
@@ -111,8 +112,13 @@ def _of_event(event: RecordedEvent, raw: bytes | None) -> EventText:
     notes = {key: parse_json(text) for key, text in event.extra.items()}
     for key, name in _NOTES.items():
         value = getattr(event, name)
-        if value is not None and key not in notes:
+        if value is not None and key not in notes and not _is_unwritable(value):
             notes[key] = value
     call = (event.seq, event.channel, event.key, event.ordinal, event.outcome)
     text = stored_form({key: notes[key] for key in sorted(notes)})
     return EventText(*call, identity_text(*call), text, event.ref, event.input_ref, problem)
+
+
+def _is_unwritable(value: object) -> bool:
+    """Tell whether a time is NaN or infinite, which no file holds."""
+    return type(value) is float and value - value != 0

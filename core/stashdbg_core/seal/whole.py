@@ -16,18 +16,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from stashdbg_core.canonical import REF_PREFIX, Json, content_ref, stored_form
-from stashdbg_core.errors import StashError, invalid_recording, not_found
+from stashdbg_core.canonical import REF_PREFIX, Json, stored_form
+from stashdbg_core.errors import invalid_recording, not_found
 from stashdbg_core.model import BlobTable
-from stashdbg_core.parse import parse_json
+from stashdbg_core.parse import parse_json, parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.assembly import MAX_HOPS, MAX_PIECES, MAX_SIZE
 from stashdbg_core.store.blobs import FileBlobs
-from stashdbg_core.store.sharing_tags import Slot, is_list_tag, is_ref_tag, looks_shared, tagged_slots
+from stashdbg_core.store.sharing_tags import Slot, is_ref_tag, looks_shared, tagged_slots
 
 _CACHE_BYTES = 64_000_000
 _FEED_AT_ONCE = 1 << 16
+_OTHER = object()
 
+_sha256 = hashlib.sha256
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -45,7 +47,7 @@ Op: TypeAlias = bytes | Use
 class _Facts(NamedTuple):
     size: int
     """Bytes of the whole."""
-    count: int
+    pieces: int
     """Pieces in the whole, itself included."""
     is_list: bool
     target: str
@@ -79,18 +81,17 @@ class WholeValues:
     def is_sealed(self, ref: str, salt: bytes, expected: bytes, number: int = -1) -> bool:
         """Tell whether the text under a ref, as it stands, is what a commitment is to; no is not final.
 
-        A text that has the hash of a stored form is that form, so nothing needs to be parsed.
-
-        Args:
-            number: The value's number in a file's table, if known.
+        A text that has the hash of a stored form is that form, so nothing needs to be parsed. ``number`` is the value's
+        in a file's table, if known.
         """
         raw = self._text(ref, number)
-        return (
-            raw is not None
-            and hashlib.sha256(salt + raw).digest() == expected
-            and (not _is_own(ref) or content_ref(raw) == ref)
-            and not looks_shared(raw)
-        )
+        if raw is None or (b"$stash" in raw and looks_shared(raw)):
+            return False
+        if _sha256(salt + raw).digest() != expected:
+            raw = _compact(raw)
+            if raw is None or _sha256(salt + raw).digest() != expected:
+                return False
+        return not _is_own(ref) or _sha256(raw).hexdigest() == ref[7:]
 
     def commitment(self, ref: str, salt: bytes, number: int = -1) -> bytes:
         """Return the commitment to a whole value.
@@ -99,10 +100,10 @@ class WholeValues:
             StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
         """
         if ref not in self._facts:
-            raw = self._text(ref, number)
-            if raw is not None and self._is_stored_form(ref, raw) and not looks_shared(raw):
-                return hashlib.sha256(salt + raw).digest()
-        digest = hashlib.sha256(salt)
+            _, stored = self._load(ref, number)
+            if b"$stash" not in stored or not looks_shared(stored):
+                return _sha256(salt + stored).digest()
+        digest = _sha256(salt)
         for text in self.texts(ref):
             digest.update(text)
         return digest.digest()
@@ -129,10 +130,17 @@ class WholeValues:
                 pending.pop()
         yield b"".join(held)
 
-    def uses(self, ref: str) -> tuple[str, ...]:
-        """Return the refs of the pieces directly inside a value; see ``commitment``."""
-        cut = self._cut(ref)
-        return tuple(dict.fromkeys(use for part in cut.uses for use in part))
+    def uses(self, ref: str) -> Iterator[str]:
+        """Yield the refs of the pieces directly inside a value; see ``commitment``."""
+        return _distinct(self._cut(ref))
+
+    def text(self, ref: str) -> bytes:
+        """Return a whole value's stored form; see ``commitment``."""
+        return b"".join(self.texts(ref))
+
+    def reached(self, ref: str) -> bool:
+        """Tell whether a shared value that was hashed before is made of this piece, or is it."""
+        return ref in self._facts
 
     def _text(self, ref: str, number: int) -> bytes | None:
         """Return the text that stands under a ref, if there is one."""
@@ -146,22 +154,34 @@ class WholeValues:
         payload = self._blobs.payload(ref)
         return payload.raw if payload.state == "ok" else None
 
-    def _is_stored_form(self, ref: str, raw: bytes) -> bool:
-        """Tell whether a text is in stored form, each key once, and matches its reference."""
-        if _is_own(ref) and content_ref(raw) != ref:
-            return False
-        try:
-            return bool(_encode(_decode(raw)) == raw)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return False
-
-    def _cut(self, ref: str) -> _Cut:
+    def _load(self, ref: str, number: int = -1) -> tuple[Json, bytes]:
+        """Return a value as it stands, and its stored form; see ``commitment``."""
+        raw = self._text(ref, number)
+        if raw is not None:
+            tree = _read(ref, raw)
+            if tree is not _OTHER:
+                return tree, raw
+            raw = _compact(raw)
+            tree = _OTHER if raw is None else _read(ref, raw)
+            if tree is not _OTHER and raw is not None:
+                return tree, raw
         payload = self._blobs.payload(ref)
         if payload.state == "missing":
             raise not_found(f"{shorten(ref, 80)} is missing", ref=ref)
         if payload.state == "damaged":
             raise invalid_recording(payload.problem or "it is damaged", ref=ref)
-        tree = parse_json(payload.raw)
+        if self._file is not None:  # which calls no value ok that does not mean one thing
+            tree = parse_json(payload.raw)
+            return tree, stored_form(tree)
+        parsed = parse_tolerant(payload.raw)
+        if not parsed.exact:
+            raise invalid_recording("; ".join(parsed.problems[:3]), ref=ref)
+        return parsed.tree, stored_form(parsed.tree)
+
+    def _cut(self, ref: str) -> _Cut:
+        tree, stored = self._load(ref)
+        if not looks_shared(stored):
+            return _Cut(stored, [], frozenset(), type(tree) is list)
         uses: list[tuple[str, ...]] = []
         lists: set[int] = set()
         root: list[Any] = [tree]
@@ -173,16 +193,12 @@ class WholeValues:
             if is_ref_tag(node):
                 uses.append((node["ref"],))
                 parent[place] = mark
-            elif is_list_tag(node):
+            else:
                 lists.add(len(uses))
                 uses.append(tuple(node["parts"]))
-                items = node["items"]
+                parent[place] = items = [mark, *node["items"]]
                 pending += [slot for slot, _ in tagged_slots(items)]
-                items.insert(0, mark)
-                pending = [(box, at + 1) if box is items else (box, at) for box, at in pending]
-                parent[place] = items
-        stored = payload.raw if not uses and self._is_stored_form(ref, payload.raw) else stored_form(root[0])
-        return _Cut(stored, uses, frozenset(lists), _is_list(root[0]))
+        return _Cut(stored_form(root[0]), uses, frozenset(lists), type(root[0]) is list)
 
     def _survey(self, ref: str) -> _Facts:
         """Learn the size of a value and of all in it, depth first; refuse what contains itself or is too large."""
@@ -212,12 +228,12 @@ class WholeValues:
         size = sum(len(op) for op in ops if type(op) is bytes) + sum(
             self._facts[op.ref].size - 2 * op.inner for op in ops if type(op) is Use
         )
-        count = 1 + sum(facts.count for facts in inside)
+        count = 1 + sum(facts.pieces for facts in inside)
         if size > MAX_SIZE:
             raise invalid_recording(f"made of its shared pieces it would be more than {MAX_SIZE} bytes long", ref=ref)
         if count > MAX_PIECES:
             raise invalid_recording(f"it is made of more than {MAX_PIECES} shared pieces", ref=ref)
-        if len(ops) == 1 and type(ops[0]) is Use and not ops[0].inner:
+        if len(ops) == 1 and type(ops[0]) is Use:  # a reference and nothing else
             return inside[0]
         return _Facts(size, count, cut.is_list, ref)
 
@@ -261,12 +277,28 @@ class WholeValues:
         self._ops[ref] = ops
 
 
+def _read(ref: str, text: bytes) -> Json:
+    """Return the tree of a text in stored form that its ref is the hash of; ``_OTHER`` for any other text."""
+    if _is_own(ref) and _sha256(text).hexdigest() != ref[7:]:
+        return _OTHER
+    try:
+        tree = _decode(text)
+        return tree if _encode(tree) == text else _OTHER
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _OTHER
+
+
+def _compact(raw: bytes) -> bytes | None:
+    """Return JSON text without white space between its tokens; None if it had none, or is no plain JSON."""
+    try:
+        text = msgspec.json.format(raw, indent=-1)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return None if text == raw else text
+
+
 def _is_own(ref: str) -> bool:
     return ref.startswith(REF_PREFIX) and len(ref) == 71
-
-
-def _is_list(tree: Json) -> bool:
-    return type(tree) is list
 
 
 def _distinct(cut: _Cut) -> Iterator[str]:
@@ -276,7 +308,8 @@ def _distinct(cut: _Cut) -> Iterator[str]:
 def _inner(ops: tuple[Op, ...]) -> tuple[Op, ...]:
     """Return a list's text without its brackets."""
     first, last = ops[0], ops[-1]
-    assert type(first) is bytes and type(last) is bytes
+    assert type(first) is bytes
+    assert type(last) is bytes
     if len(ops) == 1:
         return (first[1:-1],)
     return (first[1:], *ops[1:-1], last[:-1])

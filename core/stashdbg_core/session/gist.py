@@ -52,9 +52,11 @@ def error(tree: Json, width: int) -> str:
     kind = _first_text(tree, ("type", "type_name", "name", "class", "code"))
     text = _first_text(tree, ("text", "message", "str", "detail", "error"))
     if text is None and isinstance(tree.get("args"), list):
-        text = ", ".join(brief(item, width) for item in tree["args"][:3])
+        text = ", ".join(
+            one_line(item, width) if isinstance(item, str) else _inner(item, width, 0) for item in tree["args"][:3]
+        )
     if kind is None and text is None:
-        return brief(tree, width)
+        return "an error of unknown shape" if TAG in tree else brief(tree, width)
     kind = kind or "error"
     if len(kind) < 200 and kind.replace(".", "").replace(":", "").isidentifier():
         kind = kind.replace(":", ".").rsplit(".", 1)[-1]
@@ -164,15 +166,19 @@ def _first_text(tree: dict[str, Json], keys: tuple[str, ...]) -> str | None:
     return next((tree[key] for key in keys if isinstance(tree.get(key), str)), None)
 
 
-def _inner(tree: Json, width: int) -> str:
+def _inner(tree: Json, width: int, depth: int = _DEPTH) -> str:
     if isinstance(tree, str):
         return f'"{one_line(tree, max(width // 2, 24))}"'
     if isinstance(tree, list):
         if len(tree) <= 4 and all(not isinstance(item, (dict, list)) for item in tree):
-            return f"[{', '.join(_inner(item, width // 4) for item in tree)}]"
+            return f"[{', '.join(_inner(item, width // 4, depth - 1) for item in tree)}]"
         return f"[{len(tree)} item{'' if len(tree) == 1 else 's'}]"
     if isinstance(tree, dict):
-        return _tagged(tree, width) if TAG in tree else f"{{{', '.join(one_line(key, 24) for key in islice(tree, 4))}}}"
+        return (
+            _tagged(tree, width, depth)
+            if TAG in tree
+            else f"{{{', '.join(one_line(key, 24) for key in islice(tree, 4))}}}"
+        )
     if isinstance(tree, bool):
         return "true" if tree else "false"
     if isinstance(tree, int) and tree.bit_length() > 512:
@@ -182,8 +188,10 @@ def _inner(tree: Json, width: int) -> str:
     return "null" if tree is None else repr(tree)
 
 
-def _tagged(tree: dict[str, Json], width: int) -> str:
+def _tagged(tree: dict[str, Json], width: int, depth: int) -> str:
     name = tag_of(tree)
+    if not depth:
+        return name or "…"
     if name in (REF, LIST):
         return "{…}" if name == REF else "[…]"
     if name == EXCEPTION:
@@ -198,7 +206,11 @@ def _tagged(tree: dict[str, Json], width: int) -> str:
     for key in ("value", "name", "base64", "items", "fields", "attributes"):
         if key in tree:
             inner = tree[key]
-            return f"{name} {one_line(inner, width)}" if isinstance(inner, str) else f"{name} {_inner(inner, width)}"
+            return (
+                f"{name} {one_line(inner, width)}"
+                if isinstance(inner, str)
+                else f"{name} {_inner(inner, width, depth - 1)}"
+            )
     return name or "tagged"
 
 

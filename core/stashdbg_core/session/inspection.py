@@ -15,6 +15,7 @@ from stashdbg_core.model import Payload, RecordedEvent, Recording
 from stashdbg_core.session.fields import event_fields, payload_words
 from stashdbg_core.session.lines import FixedLines, Line, LineSource, TokenKind
 from stashdbg_core.session.payload_lines import PayloadLines
+from stashdbg_core.session.words import size_words
 from stashdbg_core.store.sharing_tags import may_share
 
 Part: TypeAlias = Literal["value", "input", "fields"]
@@ -52,7 +53,11 @@ def inspect_part(recording: Recording, event: RecordedEvent, part: Part) -> Insp
     if payload.state == "missing":
         said = payload.problem or "nothing is stored under its reference"
         return Inspection(part, _sentence(f"{part} missing: {said}", "problem"), "missing", True)
-    return Inspection(part, _value_lines(recording, payload), payload_words(payload), payload.state != "ok")
+    source, size = _value_lines(recording, payload)
+    words = payload_words(payload)
+    if size != len(payload.raw):
+        words = f"{size_words(size)}, of which {words} are its own"
+    return Inspection(part, source, words, payload.state != "ok")
 
 
 def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:
@@ -88,7 +93,8 @@ def whole_value(recording: Recording, ref: str) -> bytes:
     return payload.raw
 
 
-def _value_lines(recording: Recording, payload: Payload) -> LineSource:
+def _value_lines(recording: Recording, payload: Payload) -> tuple[LineSource, int]:
+    """Return a value's lines, and its size with its shared pieces put in."""
     raw, lines = payload.raw, []
     if payload.state == "damaged":
         lines.append(Line(0, [(f"damaged: {payload.problem or 'it does not match its reference'}", "problem")]))
@@ -99,13 +105,13 @@ def _value_lines(recording: Recording, payload: Payload) -> LineSource:
             lines.append(Line(0, [(f"shown with its shared pieces by reference: {failure.message}", "problem")]))
     head = raw[:HEAD_BYTES].decode("utf-8", "replace" if len(raw) <= HEAD_BYTES else "ignore")
     shown = PayloadLines(head, omitted=max(len(raw) - HEAD_BYTES, 0))
-    return Headed(lines, shown) if lines else shown
+    return (Headed(lines, shown) if lines else shown), len(raw)
 
 
 class Headed:
     """Lines with some fixed ones before them."""
 
-    def __init__(self, head: list[Line], rest: LineSource) -> None:
+    def __init__(self, head: list[Line], rest: PayloadLines) -> None:
         self._head, self._rest = head, rest
 
     @property
@@ -130,6 +136,10 @@ class Headed:
     def line(self, index: int) -> Line:
         """Return a line that is laid out."""
         return self._head[index] if index < len(self._head) else self._rest.line(index - len(self._head))
+
+    def pointer(self, index: int) -> str | None:
+        """Return the JSON pointer of a line's field; None for the lines before."""
+        return self._rest.pointer(index - len(self._head)) if index >= len(self._head) else None
 
 
 def _sentence(text: str, kind: TokenKind) -> LineSource:

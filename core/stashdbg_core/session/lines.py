@@ -50,6 +50,10 @@ class LineSource(Protocol):
         """Return a line that is laid out."""
         ...
 
+    def pointer(self, index: int) -> str | None:
+        """Return the JSON pointer of the field a line belongs to; None where it belongs to none."""
+        ...
+
 
 class FixedLines:
     """Lines that are all there."""
@@ -78,3 +82,7 @@ class FixedLines:
     def line(self, index: int) -> Line:
         """Return a line."""
         return self._lines[index]
+
+    def pointer(self, index: int) -> str | None:
+        """Return None: these lines are no fields."""
+        return None

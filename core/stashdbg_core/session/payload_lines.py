@@ -12,6 +12,11 @@ import re
 from array import array
 from json import loads
 
+from stashdbg_core.session.line_pointers import LINE as _LINE
+from stashdbg_core.session.line_pointers import MORE as _MORE
+from stashdbg_core.session.line_pointers import NOTE as _NOTE
+from stashdbg_core.session.line_pointers import PLAIN as _PLAIN
+from stashdbg_core.session.line_pointers import LinePointers
 from stashdbg_core.session.lines import Gutter, Line, Token
 from stashdbg_core.session.words import size_words
 from stashdbg_core.tags import TAG
@@ -36,7 +41,6 @@ _TOKEN = re.compile(
 )
 _BARE_KEY = re.compile(r"[^\W\d][\w.$/-]*+")
 
-_PLAIN, _LINE, _MORE, _NOTE = range(4)
 _GUTTERS: tuple[Gutter, ...] = ("", "line", "more", "")
 
 
@@ -85,6 +89,10 @@ class PayloadLines:
         text = self._text[start : min(end, start + 3 * PIECE)]
         tokens: list[Token] = [(_decoded(text), "string")] if form in (_LINE, _MORE) else _tokens(text)
         return Line(depth, tokens, _GUTTERS[form])
+
+    def pointer(self, index: int) -> str | None:
+        """Return the JSON pointer of the field that a line belongs to; None for a remark."""
+        return LinePointers(self._text, self._starts, self._ends, self._depths, self._forms).of(index)
 
     def _emit(self, start: int, end: int, form: int = _PLAIN, deeper: int = 0) -> None:
         self._starts.append(start)

@@ -7,9 +7,11 @@ checked.
 
 from __future__ import annotations
 
+import operator
+import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -29,6 +31,7 @@ _BLOCK = 1 << 16
 """Bytes read at once to go through all keys."""
 _KEPT_BYTES = 4_000_000
 _EXPECTED = 2048
+_OWN_ENTRY = re.compile(rb'"sha256:[0-9a-f]{64}":(?![ \t\r\n])')
 _CROWD = 64
 """More entries of one hash than this were made so on purpose; their references are read once."""
 _UNSORTED = 100_000
@@ -181,9 +184,24 @@ class FileBlobs(BlobTable):
         ref = parse_json(head[:end])
         return ref if isinstance(ref, str) else ""
 
+    def blocks(self, size: int, overlap: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the bytes in which all entries lie, in blocks that overlap, each with its offset in the file."""
+        start = min(self._columns["offset"], default=0)
+        ends = map(operator.add, self._columns["offset"], self._columns["length"])
+        end = max(ends, default=0)
+        for offset in range(start, end, size):
+            yield offset, self._source.read_at(offset, min(size + overlap, end - offset))
+
+    def offsets(self) -> Sequence[int]:
+        """Return where each entry begins."""
+        return self._columns["offset"]
+
     def raw_at(self, number: int) -> bytes:
         """Return the JSON text of a value as it stands."""
         entry = self._entry(number)
+        own = _OWN_ENTRY.match(entry)
+        if own is not None:
+            return entry[own.end() :]
         try:
             colon = skip_space(entry, skip_string(entry, 0))
         except ScanStop:

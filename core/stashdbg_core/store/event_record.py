@@ -7,48 +7,22 @@ valid JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from typing import Any
 
 import msgspec
 
 from stashdbg_core.canonical import encode_plain, spell_number, stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.model import RecordedEvent
+from stashdbg_core.model import NO_EXTRA, RecordedEvent
 from stashdbg_core.parse import parse_json, parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.compact import strict_line
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import ScanStop, skip_space, skip_string, skip_value
 
-_ABSENT: Any = None
 UNKNOWN_OUTCOME = "damaged"
 """The outcome of an event whose record does not say one; never replayed."""
-
-
-class _Wire(
-    msgspec.Struct,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    gc=False,
-    rename={"input_ref": "inputRef", "call_id": "callId"},
-):
-    """An event whose keys are all known and all of the right type; the order of fields is the order of keys."""
-
-    seq: int
-    channel: str
-    key: str
-    ordinal: int
-    outcome: str
-    ref: str
-    input_ref: str = _ABSENT
-    at: int | float = _ABSENT
-    label: str = _ABSENT
-    thread: str = _ABSENT
-    parent: int = _ABSENT
-    ms: int | float = _ABSENT
-    call_id: str = _ABSENT
-    site: str = _ABSENT
 
 
 _REQUIRED: dict[str, type[Any]] = {"seq": int, "channel": str, "key": str, "ordinal": int, "outcome": str, "ref": str}
@@ -64,9 +38,9 @@ _OPTIONAL: dict[str, tuple[str, type[Any]]] = {
 }
 _KINDS = {int: "an integer", str: "a string", float: "a number"}
 
-_wire: Callable[..., _Wire] = _Wire  # None stands for an absent key, which a decoder must not accept
+_SPACED = re.compile(rb'"[ \t\r\n]')
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(_Wire).decode
+_decode = msgspec.json.Decoder(RecordedEvent).decode
 _decode_raw = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -76,26 +50,12 @@ def encode_event(event: RecordedEvent) -> bytes:
     A time that is NaN or infinite is left out: it informs, and JSON has no spelling for it.
     """
     at, ms = event.at, event.ms
-    if event.extra or (at is not None and at - at != 0) or (ms is not None and ms - ms != 0):
+    if event.extra is not NO_EXTRA or event.damage is not None or (at is not None and at - at != 0):
         return _encode_exact(event)
-    wire = _wire(
-        event.seq,
-        event.channel,
-        event.key,
-        event.ordinal,
-        event.outcome,
-        event.ref,
-        event.input_ref,
-        at,
-        event.label,
-        event.thread,
-        event.parent,
-        ms,
-        event.call_id,
-        event.site,
-    )
+    if ms is not None and ms - ms != 0:
+        return _encode_exact(event)
     try:
-        return _encode(wire)
+        return _encode(event)
     except UnicodeEncodeError:  # a lone surrogate
         return _encode_exact(event)
 
@@ -103,35 +63,24 @@ def encode_event(event: RecordedEvent) -> bytes:
 def decode_event(raw: bytes, position: int) -> RecordedEvent:
     """Read one event's JSON text; ``position`` is its place in the file, its ``seq`` if it names none."""
     try:
-        wire = _decode(raw)
+        event = _decode(raw)
     except (msgspec.DecodeError, RecursionError):
         return _decode_tolerant(raw, position)
-    event = RecordedEvent(
-        wire.seq,
-        wire.channel,
-        wire.key,
-        wire.ordinal,
-        wire.outcome,
-        wire.ref,
-        wire.input_ref,
-        wire.at,
-        wire.label,
-        wire.thread,
-        wire.parent,
-        wire.ms,
-        wire.call_id,
-        wire.site,
-    )
-    # As many `":` as keys: no key stands twice. Spaced-out JSON, or such text inside a string, gets the closer look.
-    return event if raw.count(b'":') == _present(wire) else _decode_tolerant(raw, position)
+    # As many `":` as keys: none stands twice or is null. A space after a quote may hide one, and so may text that
+    # looks like a key: these get the closer look.
+    if raw.count(b'":') != _present(event) or _SPACED.search(raw) is not None:
+        return _decode_tolerant(raw, position)
+    return event
 
 
-def _present(wire: _Wire) -> int:
-    count = len(_REQUIRED)
-    for value in (wire.input_ref, wire.at, wire.label, wire.thread, wire.parent, wire.ms, wire.call_id, wire.site):
-        if value is not None:
-            count += 1
-    return count
+def _present(event: RecordedEvent) -> int:
+    """Return how many of our keys an event has; -1 if it has what no key of a file may give it."""
+    if event.extra is not NO_EXTRA or event.damage is not None:
+        return -1
+    given = (
+        event.input_ref, event.at, event.label, event.thread, event.parent, event.ms, event.call_id, event.site
+    )  # fmt: skip
+    return len(_REQUIRED) + len(given) - given.count(None)
 
 
 def _encode_exact(event: RecordedEvent) -> bytes:

@@ -113,6 +113,11 @@ class FileEvents(EventSequence):
             return [self.ordinal_at(index) for index in range(start, min(stop, self._length))]
         return cut
 
+    def blob_column(self, part: str, start: int, stop: int) -> Sequence[int]:
+        """Return the numbers of a slice's values (``ref``) or inputs (``input_ref``); negative when not there."""
+        cut: Sequence[int] = self._columns[part][start:stop]
+        return cut
+
     def blob_at(self, index: int) -> int:
         """Return the number of the value in the blob table; negative when it is not there."""
         return int(self._columns["ref"][index])

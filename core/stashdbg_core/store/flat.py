@@ -7,7 +7,6 @@ value, event and spelling stays. Pieces that no event names are left out, for th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.errors import StashError
@@ -54,7 +53,7 @@ def _events(events: EventSequence, whole: dict[str, str]) -> Iterator[bytes]:
         if ref == event.ref and input_ref == event.input_ref:
             yield text
         else:
-            yield encode_event(replace(event, ref=ref, input_ref=input_ref))
+            yield encode_event(event.replaced(ref=ref, input_ref=input_ref))
 
 
 def _blobs(blobs: BlobTable, whole: dict[str, str], hidden: set[str]) -> Iterator[tuple[str, bytes]]:

@@ -76,6 +76,13 @@ class FileSource:
         self.identity = _identity(found)
 
     def read_at(self, offset: int, length: int) -> bytes:
+        if 0 < length <= _WINDOW and offset + length <= self.size:
+            try:
+                whole = os.pread(self._fd, length, offset)
+            except OSError as error:
+                raise _unreadable(self.name, error) from error
+            if len(whole) == length:
+                return whole
         length = max(0, min(length, self.size - offset))
         parts: list[bytes] = []
         missing = length

@@ -144,7 +144,7 @@ def test_a_damaged_input_is_served_unchecked_and_noted() -> None:
     recorder = Recorder()
     recorder.call("tool", "t", lambda: 1, input="x")
     recording = recorder.recording()
-    event = replace(recording.events[0], input_ref="sha256:" + "0" * 64)
+    event = recording.events[0].replaced(input_ref="sha256:" + "0" * 64)
     from stashdbg_core.store.event_list import EventList
 
     replayer = Replayer(replace(recording, events=EventList([event])))

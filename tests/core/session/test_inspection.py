@@ -82,6 +82,7 @@ def test_shared_pieces_are_put_in():
     assert json.loads(whole_value(recording, event.ref)) == long
     assert sum("tell me tell me" in line for line in words(inspect_part(recording, event, "value"))) == 3
     assert not is_quick(recording, event, "value")
+    assert inspect_part(recording, event, "value").words.startswith("7.3 kB, of which ")
 
 
 def test_the_head_of_a_huge_value_is_shown_and_the_rest_named():

@@ -112,14 +112,50 @@ def test_a_huge_value_costs_a_row_nothing():
     assert time.process_time() - start < 2
 
 
+WORDS = [
+    "choices",
+    "message",
+    "content",
+    "tool_calls",
+    "function",
+    "arguments",
+    "$stash",
+    "chunks",
+    "class",
+    "text",
+    "type",
+    "output",
+    "delta",
+    "args",
+    "items",
+    "parts",
+    "value",
+    "error",
+    "ending",
+]
+LEAVES = ("stream", "exception", "bytes", "pending", "function_call", "{")
 trees = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from(["choices", "message", "content", "tool_calls", "function", "arguments", "$stash", "chunks",
-                                       "class", "text", "type", "output", "delta", "args", "items", "parts"]) | st.text(max_size=5),
-                      inner | st.sampled_from(["stream", "exception", "bytes", "function_call", "{"]), max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=30)
+    | st.sampled_from(LEAVES),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=20,
-)  # fmt: skip
+)
+
+
+@pytest.mark.parametrize("key", ["value", "args", "items", "error", "message", "choices", "content"])
+@pytest.mark.parametrize("tag", ["exception", "stream", "tuple", None])
+def test_deep_nesting_costs_a_summary_no_stack(key, tag):
+    tree: object = "end"
+    for _ in range(1500):
+        tree = {key: [tree] if key in ("args", "choices") else tree} | ({"$stash": tag} if tag else {})
+    for outcome in ("return", "throw"):
+        assert summary(*recorded("llm", tree, tree, outcome), 80)
 
 
 @settings(max_examples=200, deadline=None)

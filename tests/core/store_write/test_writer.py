@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,7 +78,7 @@ def test_a_recording_is_the_same_when_read_again(
 ) -> None:
     blobs = BlobStore()
     refs = [blobs.put(value) for value in values] or ["none"]
-    numbered = [replace(event, seq=seq, ref=refs[seq % len(refs)]) for seq, event in enumerate(events)]
+    numbered = [event.replaced(seq=seq, ref=refs[seq % len(refs)]) for seq, event in enumerate(events)]
     recording = Recording("r é\ud83d", EventList(numbered), blobs, RawObject.of(meta), RawObject.of({"more": values}))
     text = encode_recording(recording)
     read = decode_recording(text)
@@ -150,7 +149,7 @@ def test_a_store_on_a_file_shows_both_and_writes_both(tmp_path: Path, make_chat:
     assert blobs.put(base.blobs[base.events[0].ref]) == base.events[0].ref
     assert len(blobs) == len(base.blobs) + 1
     assert list(blobs.refs()) == [*base.blobs.refs(), new]
-    events = [replace(event, ref=new) if event.seq == 3 else event for event in base.events]
+    events = [event.replaced(ref=new) if event.seq == 3 else event for event in base.events]
     fork = decode_recording(encode_recording(Recording("fork", EventList(events), blobs, base.meta)))
     assert fork.blobs[fork.events[3].ref] == "edited"
     assert [fork.blobs[e.input_ref or ""] for e in fork.events] == [base.blobs[e.input_ref or ""] for e in base.events]

@@ -32,7 +32,7 @@ def folds(text: str, width: int) -> list[int]:
 
 
 class FoldIndex:
-    """Which rows a line takes when folded, for as many lines as were added."""
+    """Which rows a line takes when folded, none if it is hidden, for as many lines as were added."""
 
     def __init__(self) -> None:
         self._ends = array("Q")
@@ -52,6 +52,10 @@ class FoldIndex:
         """Add a line that takes so many rows."""
         self._ends.append(self.rows + rows)
 
+    def cut(self, lines: int) -> None:
+        """Forget all but so many lines."""
+        del self._ends[lines:]
+
     def line_at(self, row: int) -> tuple[int, int]:
         """Return the line that a row belongs to, and which of its rows it is."""
         line = bisect_right(self._ends, row)
@@ -60,3 +64,7 @@ class FoldIndex:
     def first_row(self, line: int) -> int:
         """Return the first row of a line."""
         return self._ends[line - 1] if line else 0
+
+    def is_hidden(self, line: int) -> bool:
+        """Tell whether a line takes no row."""
+        return self._ends[line] == self.first_row(line)

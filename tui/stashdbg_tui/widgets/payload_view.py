@@ -1,4 +1,4 @@
-"""A recorded value, laid out as it is looked at.
+"""A recorded value, laid out as it is looked at, with a cursor on one of its lines.
 
 Lines come from a headless source that lays them out in slices of a few milliseconds, so a value of any size is on the
 screen at once and never holds a key up. What was drawn is kept.
@@ -10,25 +10,30 @@ from time import perf_counter
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
-from textual.cache import LRUCache
+from textual import events
 from textual.geometry import Region
+from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
 
-from stashdbg_core.session.lines import Line, LineSource
-from stashdbg_tui import safe
+from stashdbg_core.errors import StashError
+from stashdbg_core.session.lines import LineSource
+from stashdbg_core.session.tasks import Steps
+from stashdbg_core.session.text_match import TextMatch
 from stashdbg_tui.bindings import bindings
-from stashdbg_tui.widgets.folding import FoldIndex, folds
+from stashdbg_tui.widgets.folding import folds
 from stashdbg_tui.widgets.line_view import LineView
+from stashdbg_tui.widgets.payload_layout import PayloadLayout
+from stashdbg_tui.widgets.strips import marked
 
 _SLICE_SECONDS = 0.004
 _PAUSE_SECONDS = 0.012
 _STEP = 200
-_DEEPEST = 20
-"""Levels that are indented; deeper ones are numbered."""
-_GUTTERS = {"": "", "line": "│ ", "more": "┊ "}
+_KINDS = (
+    "key", "string", "number", "literal", "punctuation", "tag", "text", "note", "problem", "strong", "added",
+    "removed", "role",
+)  # fmt: skip
 
 
 class PayloadView(LineView):
@@ -36,18 +41,25 @@ class PayloadView(LineView):
 
     BINDINGS = bindings("inspector")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "payload--gutter", *(f"payload--{kind}" for kind in
-        ("key", "string", "number", "literal", "punctuation", "tag", "text", "note", "problem")),
+        "payload--gutter", "payload--cursor", "payload--found", *(f"payload--{kind}" for kind in _KINDS),
     }  # fmt: skip
+
+    class Opened(Message):
+        """A person asked for what a line leads to: Enter, or a double click, where nothing folds."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.wrap = True
+        self.cursor = 0
+        """The row at the cursor; drawn as such while the pane has the focus."""
+        self.match: TextMatch | None = None
+        """What is marked wherever it stands."""
         self._source: LineSource | None = None
-        self._folds = FoldIndex()
-        self._fold_width = 0
-        """Cells that lines were folded to; a resize is drawn once before it is heard of."""
-        self._prepared: LRUCache[int, tuple[str, str, list[tuple[str, str]]]] = LRUCache(256)
+        self._laid: PayloadLayout | None = None
         self._left = 0
         self._widest = 0
         self._to_end = False
@@ -56,118 +68,200 @@ class PayloadView(LineView):
     @property
     def row_count(self) -> int:
         """Rows laid out so far."""
-        if self._source is None:
-            return 0
-        return self._folds.rows if self.wrap else self._source.count
+        return self._laid.rows if self._laid is not None else 0
 
     @property
     def settled(self) -> bool:
         """Whether everything is laid out."""
         return self._timer is None
 
+    @property
+    def line(self) -> int:
+        """The line at the cursor."""
+        layout = self._laid
+        return min(layout.at(self.cursor)[0], max(layout.lines - 1, 0)) if layout is not None else 0
+
+    @property
+    def pointer(self) -> str | None:
+        """The JSON pointer of the field at the cursor; None where there is none."""
+        source = self._source
+        return source.pointer(self.line) if source is not None and source.count else None
+
     def show_lines(self, source: LineSource | None) -> None:
         """Show lines from their start; None leaves the pane blank."""
         before, self._source = self.row_count, source
-        self.top = self._left = self._widest = 0
+        self.top = self.cursor = self._left = self._widest = 0
         self._to_end = False
-        self._prepared.clear()
         self._lay_out(before)
 
+    def mark(self, match: TextMatch | None) -> None:
+        """Mark a text wherever it stands."""
+        self.match = match
+        self.forget_rows()
+
     def toggle_wrap(self) -> bool:
-        """Fold long lines or stop to; the first visible line stays. Returns whether they fold now."""
-        line = self._folds.line_at(self.top)[0] if self.wrap else self.top
+        """Fold long lines or stop to; the line at the cursor stays. Returns whether they fold now."""
+        line = self.line
         self.wrap = not self.wrap
         self._left = 0
         self._lay_out()
-        while self._source is not None and self.wrap and self._folds.lines <= line and self._more(_STEP):
-            pass
-        self.top = 0
-        self.scroll_to_row(self._folds.first_row(min(line, self._folds.lines)) if self.wrap else line)
+        self.go_to_line(line)
         self.forget_rows()
         return self.wrap
 
+    def go_to_line(self, line: int, *, open_it: bool = False) -> None:
+        """Put the cursor on a line, opening what hides it if asked to."""
+        layout = self._laid
+        if layout is None:
+            return
+        while layout.lines <= line and layout.more(_STEP):
+            pass
+        if open_it:
+            layout.show(line)
+            self._strips.clear()
+        self._move_to(layout.row_of(line))
+        self.refresh()
+
+    def find_steps(self, match: TextMatch, by: int, pointer: str | None = None) -> Steps[int | None]:
+        """Find in slices the next line with a text, from the cursor on and round the end; at a field if one is given.
+
+        Raises:
+            StashError: The pattern takes too long.
+        """
+        layout, source, fallback = self._laid, self._source, None
+        if layout is None or source is None:
+            return None
+        while layout.more(_STEP):
+            yield
+        lines, start = layout.lines, self.line
+        order = range(start if pointer is not None else start + by, start + by * lines + by, by)
+        for place, line in enumerate(order):
+            if match.within(layout.prepared(line % lines)[1]):
+                if pointer is None or source.pointer(line % lines) == pointer:
+                    return line % lines
+                fallback = line % lines if fallback is None else fallback
+            if place % _STEP == _STEP - 1:
+                yield
+        return fallback
+
     def action_scroll_by(self, columns: int, rows: int) -> None:
-        """Scroll by cells; sideways only while lines are not folded."""
+        """Move the cursor by rows; sideways scroll, or fold where lines do not run on."""
+        self._to_end = False
         if rows:
-            self._to_end = False
-            self.scroll_rows(rows)
-        elif not self.wrap:
+            self._move_to(self.cursor + rows)
+        elif self.wrap:
+            self._fold_towards(close=columns < 0)
+        else:
             left = max(min(self._left + columns, self._widest - self.size.width + 2), 0)
             if left != self._left:
                 self._left = left
                 self.forget_rows()
 
     def action_scroll_page(self, pages: float) -> None:
-        """Scroll by pages."""
+        """Move by pages."""
         self._to_end = False
-        self.scroll_rows(round(pages * max(self.page_rows - 1, 1)))
+        by = round(pages * max(self.page_rows - 1, 1))
+        self.scroll_rows(by)
+        self._move_to(self.cursor + by)
 
     def action_scroll_edge(self, edge: int) -> None:
-        """Scroll to the start or the end; the end is followed while lines are still being laid out."""
+        """Go to the start or the end; the end is followed while lines are still being laid out."""
         self._to_end = edge > 0
-        self.scroll_to_row(self.row_count if edge > 0 else 0)
+        self._move_to(self.row_count - 1 if edge > 0 else 0)
+
+    def action_fold(self) -> None:
+        """Close the object at the cursor, or open it; elsewhere ask for what the line leads to."""
+        line = self.line
+        if self._laid is not None and self._laid.toggle(line):
+            self._folded(line)
+        elif self._source is not None:
+            self.post_message(self.Opened(line))
+
+    def action_fold_all(self, level: int) -> None:
+        """Close everything from a depth on, or open everything."""
+        line = self.line
+        if self._laid is not None:
+            self._laid.close_from(level if level >= 0 else None)
+            self._folded(line)
+
+    def _fold_towards(self, *, close: bool) -> None:
+        layout, line = self._laid, self.line
+        if layout is None or not layout.lines:
+            return
+        if layout.is_closed(line) is not close and layout.toggle(line):
+            self._folded(line)
+        elif close and (around := layout.around(line)) is not None:
+            self.go_to_line(around)
+
+    def _folded(self, line: int) -> None:
+        self._strips.clear()
+        if self._laid is not None:
+            self._laid.more(2 * self.page_rows + line)
+        self._continue()
+        self.go_to_line(line)
+        self.scroll_to_row(self.top)
+
+    def _move_to(self, row: int) -> None:
+        old, self.cursor = self.cursor, max(min(row, self.row_count - 1), 0)
+        if not self.reveal(self.cursor, 0):
+            self.refresh_rows(old, self.cursor)
 
     def _lay_out(self, before: int = 0) -> None:
         """Start again: what is visible now, the rest in slices. Draws only lines that showed or show something."""
         before = max(before, self.row_count)
-        self._folds = FoldIndex()
-        self._fold_width = self.size.width - 1
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        if self._fold_width > 0:
-            self._more(2 * self.page_rows)
+        width = self.size.width - 1
+        self._laid = PayloadLayout(self._source, width, self.wrap) if self._source is not None and width > 0 else None
+        if self._laid is not None:
+            self._laid.more(2 * self.page_rows)
             self._continue()
         self._strips.clear()
         self.refresh(Region(0, 0, self.size.width, min(max(before, self.row_count), self.page_rows)))
 
     def _continue(self) -> None:
         """Lay out for a slice, and come back if something is left."""
-        self._timer = None
-        until, before = perf_counter() + _SLICE_SECONDS, self.row_count
-        while (more := self._more(_STEP)) and perf_counter() < until:
+        layout = self._laid
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if layout is None:
+            return
+        until, before = perf_counter() + _SLICE_SECONDS, layout.rows
+        while (more := layout.more(_STEP)) and perf_counter() < until:
             pass
         if more:
             self._timer = self.set_timer(_PAUSE_SECONDS, self._continue)
         if self._to_end:
-            self.scroll_to_row(self.row_count)
-        if self.row_count != before:
+            self._move_to(layout.rows - 1)
+        if layout.rows != before:
             self.refresh()
-
-    def _more(self, lines: int) -> bool:
-        """Lay out some further lines; tell whether there are still more."""
-        source = self._source
-        if source is None:
-            return False
-        if source.count < self._folds.lines + lines or not self.wrap:
-            source.extend(lines)
-        if self.wrap:
-            width = self._fold_width
-            for index in range(self._folds.lines, min(self._folds.lines + lines, source.count)):
-                lead, text, _ = _prepare(source.line(index))
-                self._folds.add(len(folds(text, width - len(lead))))
-            return self._folds.lines < source.count or not source.complete
-        return not source.complete
 
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row in the cells that are visible of it."""
         selection = self.text_selection
-        key = (row, width)
+        at_cursor = row == self.cursor and self.has_focus
+        key = (row, width, at_cursor)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self._drawn(row, width)
+            strip = self._strips[key] = self._drawn(row, width, at_cursor)
         if selection is not None and (span := selection.get_span(row)) is not None:
-            strip = _selected(strip, span, self.screen.get_component_rich_style("screen--selection"))
+            strip = marked(strip, [span], self.screen.get_component_rich_style("screen--selection"))
         return strip.apply_offsets(0, row)
 
-    def _drawn(self, row: int, width: int) -> Strip:
-        index, part = self._folds.line_at(row) if self.wrap else (row, 0)
-        lead, text, tokens = self._prepare_line(index)
+    def _drawn(self, row: int, width: int, at_cursor: bool = False) -> Strip:
+        layout = self._laid
+        assert layout is not None
+        index, part = layout.at(row)
+        lead, text, tokens = layout.prepared(index)
         start, end = 0, len(text)
         if self.wrap:
-            starts = [*folds(text, self._fold_width - len(lead)), end]
+            starts = [*folds(text, layout.width - len(lead)), end]
             start, end = starts[part], starts[part + 1]
         base = self.base_style
+        if at_cursor:
+            base += self.style_of("payload--cursor")
         segments, offset = [Segment(lead, base + self.style_of("payload--gutter"))], 0
         for piece, kind in tokens:
             shown = piece[max(start - offset, 0) : max(end - offset, 0)]
@@ -175,24 +269,43 @@ class PayloadView(LineView):
             if shown:
                 segments.append(Segment(shown, base + self.style_of(f"payload--{kind}")))
         strip = Strip(segments)
+        if self.match is not None:
+            strip = marked(strip, self._spans(text, start, len(lead)), self.style_of("payload--found"))
         self._widest = max(self._widest, strip.cell_length)
         return strip.crop_extend(self._left, self._left + width, base)
 
-    def _prepare_line(self, index: int) -> tuple[str, str, list[tuple[str, str]]]:
-        prepared = self._prepared.get(index)
-        if prepared is None:
-            assert self._source is not None
-            prepared = self._prepared[index] = _prepare(self._source.line(index))
-        return prepared
+    def _spans(self, text: str, start: int, lead: int) -> list[tuple[int, int]]:
+        assert self.match is not None
+        try:
+            return [(max(low - start, 0) + lead, high - start + lead) for low, high in self.match.spans(text) if high > start]
+        except StashError:
+            return []
 
-    def on_resize(self, event: object) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Fold anew."""
         self._strips.clear()
-        if self._source is not None and self._fold_width != self.size.width - 1:
-            line = self._folds.line_at(self.top)[0] if self.wrap else self.top
+        width = self._laid.width if self._laid is not None else -1
+        if self._source is not None and width != self.size.width - 1:
+            line = self.line
             self._lay_out()
             self.top = 0
-            self.scroll_to_row(self._folds.first_row(min(line, self._folds.lines)) if self.wrap else line)
+            self.go_to_line(line)
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self.refresh_rows(self.cursor)
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self.refresh_rows(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on a line; a double click opens it."""
+        row = self.top + event.y
+        if event.x < self.size.width - 1 and row < self.row_count:
+            self._move_to(row)
+            if event.chain > 1:
+                self.action_fold()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the text a mouse selected, as shown."""
@@ -209,30 +322,3 @@ class PayloadView(LineView):
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selection."""
         self.refresh()
-
-
-def _prepare(line: Line) -> tuple[str, str, list[tuple[str, str]]]:
-    """Return a line made safe: what stands before it, its text, and the text's coloured pieces."""
-    lead = "  " * min(line.depth, _DEEPEST)
-    if line.depth > _DEEPEST:
-        lead += f"·{line.depth}· "
-    tokens = [(safe.shown(text), kind) for text, kind in line.tokens]
-    return lead + _GUTTERS[line.gutter], "".join(text for text, _ in tokens), list(tokens)
-
-
-def _selected(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
-    """Return a strip with some of its characters marked."""
-    start, end = span
-    end = len(strip.text) if end == -1 else end
-    out, offset = [], 0
-    for segment in strip:
-        text = segment.text
-        low, high = (max(min(edge - offset, len(text)), 0) for edge in (start, end))
-        plain = segment.style or Style.null()
-        out += [
-            Segment(piece, look)
-            for piece, look in ((text[:low], plain), (text[low:high], plain + style), (text[high:], plain))
-            if piece
-        ]
-        offset += len(text)
-    return Strip(out, strip.cell_length)

@@ -65,7 +65,7 @@ class Timeline(LineView):
         if session.count:
             ends = (session.event_at(0).seq, session.event_at(session.count - 1).seq)
             self._digits = min(max(len(str(seq)) for seq in ends), 12)
-            columns, sample = session.columns, range(0, session.count, max(session.count // _SAMPLE, 1))
+            columns, sample = session.columns, _sample(session.count)
             self._channel_width = max(_cells(columns.channel_at(place)) for place in sample)
             self._key_width = max(_cells(columns.key_at(place)) for place in sample) + 2
         self.top = max(min(self.top, self.row_count - self.page_rows), 0)
@@ -149,3 +149,8 @@ class Timeline(LineView):
 
 def _cells(text: str) -> int:
     return safe.cells(safe.shown(text[:60]))
+
+
+def _sample(count: int) -> list[int]:
+    """Return some hundred positions: the first ones, and others by an odd step, for runs often alternate."""
+    return [*range(min(count, _SAMPLE // 2)), *range(0, count, (count // _SAMPLE) | 1)]

@@ -60,14 +60,16 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
     """
     # The reader is not needed for the first frame.
     from stashdbg_core.store.head import open_head
-    from stashdbg_core.store.open import open_recording
+    from stashdbg_core.store.index_cache import open_cached, open_in_process
 
     try:
-        if path.is_file() and path.stat().st_size >= LARGE_BYTES:
+        large = path.is_file() and path.stat().st_size >= LARGE_BYTES
+        recording = open_cached(path, limits=limits) if large else None
+        if large and recording is None:
             head = open_head(path, HEAD_EVENTS, limits=limits)
             if head is not None and not is_cancelled():
                 post(HeadLoaded(path, replace(head, path=path)))
-        recording = open_recording(path, limits=limits)
+        recording = recording or open_in_process(path, limits=limits, cancelled=is_cancelled)
     except OSError as failure:
         post(LoadFailed(path, _unreadable(path, failure.strerror or "it cannot be read")))
     except StashError as failure:
@@ -75,7 +77,7 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
     except MemoryError:
         post(LoadFailed(path, _unreadable(path, "there is not enough memory to index it")))
     else:
-        if not is_cancelled():
+        if recording is not None and not is_cancelled():
             post(RecordingLoaded(path, recording))
 
 

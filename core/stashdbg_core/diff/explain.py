@@ -1,0 +1,178 @@
+"""Why two runs parted: which differences come from earlier ones, as far as the texts show it.
+
+The evidence is text: what an earlier output says on one side only, and a later input holds on that side only. That is
+no proof. A call may depend on what was not recorded, and two calls may differ alike by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.diff.result import DiffResult, FieldChange, Row
+from stashdbg_core.diff.text import word_spans
+from stashdbg_core.errors import StashError
+
+Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "order"]
+
+MOST_ROWS = 200
+"""Differing events that are looked at; more are counted."""
+_CHANGES, _LEAVES = 50, 200
+_LONGEST = 10_000
+"""Characters of one text that are looked for."""
+_HAY = 100_000
+"""Characters of a call's differing input that are looked through, on each side."""
+_NEEDLES = 1000
+_SOURCES = 3
+_SURE = 4
+"""Shorter texts count only as whole words."""
+
+UNPROVEN = (
+    "Text that appears in a later input shows where a difference may have come from, not that it caused anything: a "
+    "call may also depend on what was not recorded."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An earlier difference whose text a later input holds."""
+
+    row: Row
+    text: str
+    """The text, found in the earlier output and in the later input, and on the other side in neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Where one difference comes from, as far as it can be seen."""
+
+    row: Row
+    verdict: Verdict
+    """``first``: nothing differs before it; ``flows``: its input holds text of an earlier difference; ``new``: its
+    input differs and holds none; ``same-input``: the input is the same and the output is not; ``no-input``: none was
+    recorded; ``order``: only its place differs."""
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every difference of two recordings, in order, with its origin."""
+
+    causes: tuple[Cause, ...]
+    unseen: int
+    """Differences beyond those looked at."""
+
+
+_Sides: TypeAlias = tuple[list[str], list[str]]
+"""Texts of the first recording, and of the second."""
+
+
+def explain(result: DiffResult) -> Explanation:
+    """Say of each difference whether its text flows from an earlier one."""
+    causes: list[Cause] = []
+    needles: list[tuple[str, int, Row]] = []
+    rows = list(islice(result.differing, MOST_ROWS))
+    for place, row in enumerate(rows):
+        inputs, outputs = _texts(result, row, "input"), _texts(result, row, "value")
+        sources = _sources(needles, inputs)
+        causes.append(Cause(row, _verdict(result, row, sources, first=not place), sources))
+        room = _NEEDLES - len(needles)
+        found = [(text, side, row) for side in (0, 1) for text in dict.fromkeys(outputs[side]) if text]
+        other = [set(outputs[1]), set(outputs[0])]
+        needles += [needle for needle in found if needle[0] not in other[needle[1]]][:room]
+    unseen = sum(1 for _ in result.differing) - len(rows)
+    return Explanation(tuple(causes), unseen)
+
+
+def _verdict(result: DiffResult, row: Row, sources: tuple[Source, ...], *, first: bool) -> Verdict:
+    if sources:
+        return "flows"
+    if first:
+        return "first"
+    if row.kind == "moved":
+        return "order"
+    events = [event for event in (result.event_a(row), result.event_b(row)) if event is not None]
+    if all(event.input_ref is None for event in events):
+        return "no-input"
+    if row.kind == "changed" and not any(change.part == "input" for change in result.changes(row, _CHANGES)):
+        return "same-input"
+    return "new"
+
+
+def _sources(needles: list[tuple[str, int, Row]], inputs: _Sides) -> tuple[Source, ...]:
+    """Return the earlier differences whose text the inputs hold, on one side only; the longest texts first."""
+    hays = ["\n".join(side)[:_HAY] for side in inputs]
+    best: dict[Row, str] = {}
+    for text, side, row in needles:
+        if len(text) > len(best.get(row, "")) and _holds(hays[side], text) and not _holds(hays[1 - side], text):
+            best[row] = text
+    ranked = sorted(best.items(), key=lambda found: -len(found[1]))
+    return tuple(Source(row, text) for row, text in ranked[:_SOURCES])
+
+
+def _holds(hay: str, text: str) -> bool:
+    if text not in hay:
+        return False
+    return len(text) >= _SURE or re.search(rf"(?<!\w){re.escape(text)}(?!\w)", hay) is not None
+
+
+def _texts(result: DiffResult, row: Row, part: str) -> _Sides:
+    """Return the texts that only one side's input or value holds: whole ones, and the words that differ."""
+    if row.kind in ("added", "removed"):
+        side = int(row.kind == "added")
+        event = result.event_b(row) if side else result.event_a(row)
+        ref = None if event is None else event.input_ref if part == "input" else event.ref
+        texts = [] if ref is None else list(_leaves(_tree(result, side, ref)))
+        return ([], texts) if side else (texts, [])
+    before: list[str] = []
+    after: list[str] = []
+    for change in result.changes(row, _CHANGES):
+        if change.part == part:
+            old, new = _change_texts(change)
+            before += old
+            after += new
+    return before, after
+
+
+def _change_texts(change: FieldChange) -> _Sides:
+    old, new = list(_leaves(change.before)), list(_leaves(change.after))
+    if type(change.before) is str and type(change.after) is str:
+        for span in islice(word_spans(change.before, change.after), _LEAVES):
+            old += _usable(change.before[span.start : span.end])
+            new += _usable(change.after[span.start_after : span.end_after])
+    return old, new
+
+
+def _leaves(tree: Json) -> Iterator[str]:
+    """Yield the texts and numbers of a tree, the first ones."""
+    pending = [tree]
+    seen = 0
+    while pending and seen < _LEAVES:
+        node = pending.pop()
+        kind = type(node)
+        if kind is dict:
+            pending.extend(reversed(list(islice(node.values(), _LEAVES))))
+        elif kind is list:
+            pending.extend(reversed(node[:_LEAVES]))
+        elif kind is str:
+            seen += 1
+            yield from _usable(node)
+        elif isinstance(node, int | float) and kind is not bool and abs(node) < 1e300:
+            seen += 1
+            yield from _usable(str(node))
+
+
+def _usable(text: str) -> list[str]:
+    text = text.strip()[:_LONGEST]
+    return [text] if len(text) > 1 else []
+
+
+def _tree(result: DiffResult, side: int, ref: str) -> Json:
+    try:
+        return (result.b if side else result.a).blobs.tree(ref)
+    except StashError:
+        return None

@@ -1,0 +1,220 @@
+"""What two recordings differ in, as data: rows of partners, and the changes of a row, read when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.diff.align import NONE, Alignment, AlignMode
+from stashdbg_core.diff.structure import NOTHING, Difference, Nothing, differences, pointer_of
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RecordedEvent, Recording
+
+RowKind: TypeAlias = Literal["same", "changed", "moved", "added", "removed"]
+ChangePart: TypeAlias = Literal["outcome", "input", "value"]
+
+MOST_CHANGES = 1000
+"""Changes of one event that are listed unless more are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An event and its partner, by position in their recordings; one of them is None if it has none."""
+
+    kind: RowKind
+    a: int | None
+    b: int | None
+    moved: bool = False
+    """Whether the partner stands elsewhere among its neighbours; a changed event may have moved too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of an event that is not the same."""
+
+    part: ChangePart
+    pointer: str
+    """RFC 6901, in the first recording; in the second for what only that has."""
+    before: Json | Nothing
+    after: Json | Nothing
+    path: tuple[str | int, ...] = ()
+    """Keys and indexes of ``pointer``."""
+    pointer_after: str | None = None
+    """Where it stands in the second recording, if that is elsewhere."""
+    note: str | None = None
+    """Why a whole value was not looked into, in words."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the change as JSON; a side without a value has no key."""
+        tree: dict[str, Json] = {"part": self.part, "pointer": self.pointer, "path": list(self.path)}
+        if self.pointer_after is not None:
+            tree["pointerB"] = self.pointer_after
+        sides = {"before": self.before, "after": self.after}
+        tree.update({name: side for name, side in sides.items() if side is not NOTHING})
+        if self.note is not None:
+            tree["note"] = self.note
+        return tree
+
+
+class DiffResult:
+    """Two recordings side by side.
+
+    Args:
+        a: The first recording; what is *removed* is only there.
+        b: The second; what is *added* is only there.
+        alignment: Which event is which.
+        mode: The rule the alignment was made by.
+    """
+
+    def __init__(self, a: Recording, b: Recording, alignment: Alignment, mode: AlignMode) -> None:
+        self.a = a
+        self.b = b
+        self.mode: AlignMode = mode
+        self._alignment = alignment
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """Every event of both, merged: in the order of the first, what only the second has after its predecessor.
+
+        A row that ``moved`` stands where its event stands in the first recording.
+        """
+        return tuple(self._rows())
+
+    @cached_property
+    def added(self) -> tuple[Row, ...]:
+        """Events that only the second recording has."""
+        return self._of_kind("added")
+
+    @cached_property
+    def removed(self) -> tuple[Row, ...]:
+        """Events that only the first recording has."""
+        return self._of_kind("removed")
+
+    @cached_property
+    def changed(self) -> tuple[Row, ...]:
+        """Partners that hold something else."""
+        return self._of_kind("changed")
+
+    @cached_property
+    def moved(self) -> tuple[Row, ...]:
+        """Partners that hold the same and stand elsewhere among their neighbours."""
+        return self._of_kind("moved")
+
+    @property
+    def same_count(self) -> int:
+        """How many events are the same, and stand at the same place among the others."""
+        return sum(row.kind == "same" for row in self.rows)
+
+    @cached_property
+    def timing_only(self) -> tuple[Row, ...]:
+        """Partners that hold the same and differ in start or duration; that never counts as a difference."""
+        times_a, times_b = _times(self.a), _times(self.b)
+        return tuple(
+            row
+            for row in self.rows
+            if row.kind in ("same", "moved")
+            and row.a is not None
+            and row.b is not None
+            and times_a[row.a] != times_b[row.b]
+        )
+
+    @property
+    def differing(self) -> Iterator[Row]:
+        """The rows that are not the same, in order."""
+        return (row for row in self.rows if row.kind != "same")
+
+    @property
+    def first_divergence(self) -> Row | None:
+        """The earliest row that is not the same."""
+        return next(self.differing, None)
+
+    @property
+    def same(self) -> bool:
+        """Whether both recordings hold the same calls with the same content in the same order."""
+        return self.first_divergence is None
+
+    def event_a(self, row: Row) -> RecordedEvent | None:
+        """Return a row's event of the first recording."""
+        return None if row.a is None else self.a.events[row.a]
+
+    def event_b(self, row: Row) -> RecordedEvent | None:
+        """Return a row's event of the second recording."""
+        return None if row.b is None else self.b.events[row.b]
+
+    def changes(self, row: Row, limit: int | None = MOST_CHANGES) -> list[FieldChange]:
+        """Return what differs between a row's two events, the first ``limit`` changes; none if it has only one."""
+        return list(islice(self.iter_changes(row), limit))
+
+    def iter_changes(self, row: Row) -> Iterator[FieldChange]:
+        """Yield what differs between a row's two events: the outcome, then the input, then the value."""
+        one, other = self.event_a(row), self.event_b(row)
+        if one is None or other is None:
+            return
+        if one.outcome != other.outcome:
+            yield FieldChange("outcome", "", one.outcome, other.outcome)
+        yield from self._payload_changes("input", one.input_ref, other.input_ref)
+        yield from self._payload_changes("value", one.ref, other.ref)
+
+    def _rows(self) -> Iterator[Row]:
+        alignment = self._alignment
+        low = low_other = 0
+        for place in (*alignment.anchors(), len(alignment.partner)):
+            last = place == len(alignment.partner)
+            other = len(alignment.partner_of_other) if last else alignment.partner[place]
+            for at in range(low, place):
+                yield self._row(at, alignment.partner[at])
+            for at in range(low_other, other):
+                if alignment.partner_of_other[at] == NONE:
+                    yield Row("added", None, at)
+            if not last:
+                yield Row("same" if alignment.equal[place] else "changed", place, other)
+            low, low_other = place + 1, other + 1
+
+    def _row(self, place: int, other: int) -> Row:
+        """Return the row of an event that is no anchor: it has no partner, or that stands elsewhere."""
+        if other == NONE:
+            return Row("removed", place, None)
+        return Row("moved" if self._alignment.equal[place] else "changed", place, other, moved=True)
+
+    def _of_kind(self, kind: RowKind) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.kind == kind)
+
+    def _payload_changes(self, part: ChangePart, ref: str | None, ref_other: str | None) -> Iterator[FieldChange]:
+        before, problem = _whole(self.a, ref)
+        after, problem_other = _whole(self.b, ref_other)
+        if problem is None and problem_other is None:
+            for found in differences(before, after):
+                yield _field_change(part, found)
+        elif before is not NOTHING or after is not NOTHING or ref != ref_other:
+            said = [f"{side}: {text}" for side, text in (("A", problem), ("B", problem_other)) if text]
+            yield FieldChange(part, "", before, after, note="; ".join(said))
+
+
+def _field_change(part: ChangePart, found: Difference) -> FieldChange:
+    pointer, elsewhere = found.pointer, None
+    if found.before is not NOTHING and found.after is not NOTHING:
+        after = pointer_of(found.path_after)
+        elsewhere = after if after != pointer else None
+    return FieldChange(part, pointer, found.before, found.after, tuple(found.parts), elsewhere)
+
+
+def _whole(recording: Recording, ref: str | None) -> tuple[Any, str | None]:
+    """Return a value's tree, or ``NOTHING`` and why it cannot be read, if it should be there."""
+    if ref is None:
+        return NOTHING, None
+    try:
+        return recording.blobs.tree(ref), None
+    except StashError as problem:
+        return NOTHING, problem.message
+
+
+def _times(recording: Recording) -> list[tuple[float | None, float | None]]:
+    events: Any = recording.events
+    places = range(len(events))
+    if hasattr(events, "at_at"):  # columns: no event is read
+        return list(zip(map(events.at_at, places), map(events.ms_at, places), strict=True))
+    return [(event.at, event.ms) for event in events]

@@ -1,0 +1,118 @@
+"""The outcome that takes the place of the recorded one, as it will be stored.
+
+What a person types passes the same redaction as what a recorder takes, unless the recording says that it has none.
+"""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass
+from typing import Any
+
+from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
+from stashdbg_core.redact.redactor import Redactor
+from stashdbg_core.tags import EXCEPTION, STREAM, TAG
+from stashdbg_core.values import StreamRecord, TypeRegistry, encode_exception, encode_value
+from stashdbg_core.values.streams import is_stream
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """An outcome put in by hand."""
+
+    outcome: str
+    tree: Json
+    masked: int = 0
+    """How many places redaction masked."""
+
+
+def override_of_value(value: Any, types: TypeRegistry | None = None) -> Override:
+    """Return the override by a Python value.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: it cannot be stored whole.
+    """
+    encoded = encode_value(value, types=types)
+    if encoded.losses:
+        loss = encoded.losses[0]
+        raise invalid_input(
+            f"the override cannot be stored: {loss.reason}", hint="give a value of JSON types, or register its class"
+        )
+    return Override(RETURN, encoded.tree)
+
+
+def override_of_error(error: BaseException) -> Override:
+    """Return the override by an exception, which the replaying program will get raised."""
+    return Override(THROW, encode_exception(error))
+
+
+def override_of_tree(tree: Json, recorded: Json = None) -> Override:
+    """Return the override by a JSON tree, tags in it read as such.
+
+    Args:
+        tree: The value. Where the recorded one is a stream, a list is its chunks, a whole stream tag is taken as it is,
+            and anything else is a stream of one chunk.
+        recorded: The tree of the value it takes the place of.
+    """
+    if is_stream(recorded) and not is_stream(tree):
+        kind = StreamRecord.from_tree(recorded).kind
+        chunks = tree if type(tree) is list else [tree]
+        return Override(RETURN, StreamRecord(kind, chunks, [0.0] * len(chunks)).to_tree())
+    if type(tree) is dict and tree.get(TAG) == STREAM and not is_stream(tree):
+        raise invalid_input("the stream given is malformed", hint="give the list of its chunks instead")
+    if type(tree) is dict and tree.get(TAG) == EXCEPTION:
+        return Override(THROW, tree)
+    return Override(RETURN, tree)
+
+
+def override_of_text(spelled: str) -> Override:
+    """Return the override by an error spelled ``TYPE:MESSAGE``, such as ``TimeoutError:no answer``.
+
+    A builtin exception replays as itself; any other name replays as a ``RecordedError`` that carries it.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: no type is named.
+    """
+    name, _, message = spelled.partition(":")
+    name, message = name.strip(), message.strip()
+    if not name.replace(".", "").isidentifier():
+        raise invalid_input("no error type was given", hint="write TYPE:MESSAGE, such as TimeoutError:no answer")
+    found = getattr(builtins, name, None)
+    if isinstance(found, type) and issubclass(found, BaseException):
+        try:
+            return override_of_error(found(message))
+        except TypeError:
+            raise invalid_input(f"{name} cannot be made of a message alone", hint="name another type") from None
+    tree = encode_exception(Exception(message))
+    module, _, short = name.rpartition(".")
+    tree["class"] = f"{module}:{short}" if module else short
+    return Override(THROW, tree)
+
+
+def redacted(override: Override, recording: Recording) -> Override:
+    """Return the override with secrets masked by the default rules, unless the recording is not redacted at all."""
+    description = recording.meta.get("redaction")
+    rules = description.get("rules") if isinstance(description, dict) else description
+    if rules == "off":
+        return override
+    redactor = Redactor()
+    if not redactor.suspects(stored_form(override.tree)):
+        return override
+    for ref in recording.blobs.refs():
+        raw = recording.blobs.payload(ref).raw
+        if b"REDACTED" in raw:  # a placeholder's number stands for one secret
+            redactor.reserve(raw.decode("utf-8", "replace"))
+    masked = redactor.redact_tree(override.tree)
+    if masked is override.tree:
+        return override
+    return Override(override.outcome, masked, sum(redactor.counts.values()))
+
+
+def recorded_tree(recording: Recording, event: RecordedEvent) -> Json:
+    """Return the tree of an event's recorded outcome, or None where it cannot be read."""
+    try:
+        return recording.blobs.tree(event.ref)
+    except StashError:
+        return None

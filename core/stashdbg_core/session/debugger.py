@@ -1,0 +1,359 @@
+"""The whole debugger without a screen: the cursor and every verb that moves it, the filter, marks and searches.
+
+A verb that may take long comes as a ``Task``, which a screen works on between keys and a test runs to its end; it
+moves the cursor in its last slice. Every verb has its reverse (``forward=False``), and a move that cannot be made says
+why. Positions are indices into ``recording.events``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.last_change import LastChange, PayloadPart, last_change_steps
+from stashdbg_core.session.moves import find_steps, same_call, same_site, step_over
+from stashdbg_core.session.notebook import Notebook
+from stashdbg_core.session.pointers import ABSENT
+from stashdbg_core.session.predicate import Marks, Predicate
+from stashdbg_core.session.query_nodes import And, Each, Node, Or
+from stashdbg_core.session.search import Hit, Search, origin_steps
+from stashdbg_core.session.session import Move, Session
+from stashdbg_core.session.tasks import Steps, Task
+from stashdbg_core.session.view import View, view_steps
+from stashdbg_core.session.watches import Watch, WatchRow
+from stashdbg_core.session.why import Slice, why_steps
+
+Verb: TypeAlias = Literal[
+    "error", "call", "site", "over", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"
+]
+
+_NOUNS: dict[str, str] = {
+    "error": "error",
+    "call": "call of this channel and key",
+    "site": "call from this place in the program",
+    "over": "event in this lane",
+    "breakpoint": "event at which a breakpoint stops",
+    "bookmark": "bookmark",
+    "note": "note",
+    "watch": "change of a watched path",
+    "divergence": "divergence",
+    "continue": "breakpoint or bookmark",
+    "hit": "hit",
+}
+
+
+class Debugger(Session):
+    """A recording under the debugger.
+
+    Args:
+        recording: The run.
+        notebook: Bookmarks, notes, breakpoints and watches; in memory only when None.
+    """
+
+    def __init__(self, recording: Recording, notebook: Notebook | None = None) -> None:
+        super().__init__(recording)
+        self.notebook = notebook if notebook is not None else Notebook(None, recording.id)
+        self.view: View | None = None
+        """What the filter leaves; None while there is no filter."""
+        self.found: Search | None = None
+        """The search whose hits ``hit`` steps through."""
+        self.divergences: frozenset[int] = frozenset()
+        """Indices of events at which a replay or another run parts from this one; whoever compares sets them."""
+        self._current_hit: Hit | None = None
+        self._breakpoints: tuple[tuple[str, ...], list[Predicate]] = ((), [])
+        self._watches: tuple[tuple[str, ...], list[Watch]] = ((), [])
+
+    @classmethod
+    def open(cls, recording: Recording, folder: Path | None = None) -> Debugger:
+        """Make one with the user's notebook of the recording; ``folder`` stands in for the user's state folder."""
+        return cls(recording, Notebook.of(recording, folder))
+
+    # Moves
+
+    def go(self, verb: Verb, *, forward: bool = True) -> Task[Move]:
+        """Move to the next (or previous) error, call of this name, change of a watched path, ….
+
+        The task raises ``StashError`` where a pattern of a breakpoint takes too long.
+        """
+        return Task(self._go(verb, forward))
+
+    def _go(self, verb: Verb, forward: bool) -> Steps[Move]:
+        if not self.count:
+            return self._refuse(self._empty())
+        if verb == "hit":
+            return self._to_hit(forward)
+        node = self._node(verb, forward)
+        if isinstance(node, str):
+            return self._refuse(node)
+        where = node if self.view is None else And([node, self.view])
+        position = yield from find_steps(where, self.count, self.position, forward=forward)
+        if position is not None:
+            return self.jump(position)
+        hidden = ", among the events on show" if self.view is not None else ""
+        return self._refuse(f"no {'later' if forward else 'earlier'} {_NOUNS[verb]}{hidden}")
+
+    def _node(self, verb: Verb, forward: bool) -> Node | str:
+        """Return what a verb stops at, or why it cannot stop at anything."""
+        event = self.event_at(self.position)
+        if verb == "error":
+            return Predicate("is:error", self.recording).node
+        if verb == "call":
+            return same_call(self.recording, event)
+        if verb == "site":
+            return same_site(self.recording, event)
+        if verb == "over":
+            return step_over(self.recording, event, forward=forward)
+        if verb == "divergence":
+            return _at(self.divergences) if self.divergences else "no divergences are known; compare with a run first"
+        if verb in ("bookmark", "note"):
+            return Predicate("is:bookmarked" if verb == "bookmark" else "is:noted", self.recording, self.marks()).node
+        if verb == "watch":
+            watches = self.watches()
+            return Or([watch.node() for watch in watches]) if watches else "no path is watched"
+        stops = [predicate.node for predicate in self.breakpoints()]
+        if verb == "continue":
+            stops.append(Predicate("is:bookmarked", self.recording, self.marks()).node)
+        return Or(stops) if stops else "no breakpoint is set"
+
+    def page(self, by: int) -> Move:
+        """Move ``by`` rows of what is on show at once; like ``step`` in all else."""
+        return self.step(by)
+
+    def step(self, by: int = 1) -> Move:
+        """Move ``by`` events of those on show, back if negative; stops at the ends and refuses at them."""
+        if self.view is None or not self.count:
+            return super().step(by)
+        rows = len(self.view)
+        if not rows:
+            return self._refuse("the filter hides every event")
+        row = self.view.row_of(self.position)
+        if by > 0 and not self.view.shows(self.position):
+            row -= 1
+        row = min(max(row + by, 0), rows - 1)
+        position = self.view.position_at(row)
+        if position == self.position or (position < self.position) != (by < 0):
+            return self._refuse(f"no {'later' if by > 0 else 'earlier'} event is on show")
+        self.position = position
+        return Move(position)
+
+    # Filter
+
+    def filter(self, query: str, *, inverted: bool = False, hides_repeats: bool = False) -> Task[View]:
+        """Show only the events that fit; the cursor moves to the nearest one on show.
+
+        The task raises ``StashError`` for a query that is none; the old filter stays.
+        """
+        return Task(self._filter(query, inverted, hides_repeats))
+
+    def _filter(self, query: str, inverted: bool, hides_repeats: bool) -> Steps[View]:
+        view = yield from view_steps(
+            self.recording, query, inverted=inverted, hides_repeats=hides_repeats, marks=self.marks()
+        )
+        self.view = view
+        if len(view) and not view.shows(self.position):
+            self.position = view.position_at(min(view.row_of(self.position), len(view) - 1))
+        return view
+
+    def unfilter(self) -> None:
+        """Show every event again."""
+        self.view = None
+
+    # Where something came from
+
+    def last_change(self, part: PayloadPart, pointer: str) -> Task[LastChange | None]:
+        """Find which event last changed a field of the event at the cursor; nothing moves."""
+        return Task(last_change_steps(self.recording, self.position, part, pointer))
+
+    def to_last_change(self, part: PayloadPart, pointer: str) -> Task[Move]:
+        """Jump to the event that last changed a field of the event at the cursor."""
+
+        def steps() -> Steps[Move]:
+            if not self.count:
+                return self._refuse(self._empty())
+            found = yield from last_change_steps(self.recording, self.position, part, pointer)
+            if found is None:
+                return self._refuse(f"the {part} of this event cannot be read")
+            if found.after is ABSENT:
+                return self._refuse(f"this event's {part} has no field {shorten(pointer, 60)}")
+            if found.position != self.position:
+                return self.jump(found.position)
+            return self._refuse(
+                "this is the first call of its name" if found.previous is None else "this event changed it itself"
+            )
+
+        return Task(steps())
+
+    def to_origin(self, text: str) -> Task[Move]:
+        """Jump to the first event in which a text stands."""
+
+        def steps() -> Steps[Move]:
+            hit = yield from origin_steps(self.recording, text)
+            if hit is None:
+                return self._refuse(f"{shorten(text, 40)!r} stands nowhere in this run")
+            if hit.position == self.position:
+                return self._refuse(f"it stands first here, in the {hit.part}")
+            return self.jump(hit.position)
+
+        return Task(steps())
+
+    def why(
+        self, *, pointer: str | None = None, text: str | None = None, part: PayloadPart | None = None
+    ) -> Task[Slice]:
+        """Find the events whose outputs reached a field, a text, or the whole input of the event at the cursor."""
+        return Task(why_steps(self.recording, self.position, pointer=pointer, text=text, part=part))
+
+    # Search
+
+    def search(self, text: str) -> Task[list[Hit]]:
+        """Start a search; ``found.hits`` grows as the task works, and ``go("hit")`` steps through them meanwhile.
+
+        Raises:
+            StashError: There is nothing to look for, or the pattern is none.
+        """
+        self.found = Search(self.recording, text)
+        self._current_hit = None
+        return Task(self.found.steps())
+
+    def end_search(self) -> None:
+        """Forget the search."""
+        self.found = self._current_hit = None
+
+    @property
+    def hit(self) -> Hit | None:
+        """The hit that the cursor was moved to, while it stands there."""
+        hit = self._current_hit
+        return hit if hit is not None and hit.position == self.position else None
+
+    @property
+    def hit_number(self) -> tuple[int, int] | None:
+        """Which hit this is, counted from 1, and how many there are so far."""
+        if self.found is None or self.hit is None:
+            return None
+        return self.found.hits.index(self.hit) + 1, len(self.found.hits)
+
+    def _to_hit(self, forward: bool) -> Move:
+        if self.found is None:
+            return self._refuse("nothing is searched for")
+        hits = [hit for hit in self.found.hits if self.view is None or self.view.shows(hit.position)]
+        at = self.hit
+        if at is not None and at in hits:
+            place = hits.index(at) + (1 if forward else -1)
+            wanted = hits[place] if 0 <= place < len(hits) else None
+        elif forward:
+            wanted = next((hit for hit in hits if hit.position >= self.position), None)
+        else:
+            wanted = next((hit for hit in reversed(hits) if hit.position <= self.position), None)
+        if wanted is None:
+            scanned = self.found.scanned < self.count and not self.found.truncated
+            more = ", the search is still going on" if scanned and forward else ""
+            return self._refuse(f"no {'later' if forward else 'earlier'} hit{more}" if hits else f"no hit{more}")
+        self._current_hit = wanted
+        return Move(self.position) if wanted.position == self.position else self.jump(wanted.position)
+
+    # Marks
+
+    def marks(self) -> Marks:
+        """Return what ``is:marked`` and its like ask."""
+        return {**self.notebook.marks(self.recording), "breakpoint": self._stops}
+
+    def _stops(self) -> frozenset[int]:
+        return frozenset(position for predicate in self.breakpoints() for position in predicate.positions())
+
+    def toggle_bookmark(self) -> bool:
+        """Set or take away a bookmark at the cursor; tell whether it is there now.
+
+        Raises:
+            StashError: There is no event, or the notebook cannot be written.
+        """
+        return self.notebook.toggle_bookmark(self._here().seq)
+
+    def add_note(self, text: str) -> None:
+        """Write a note on the event at the cursor.
+
+        Raises:
+            StashError: It is empty, or the notebook cannot be written.
+        """
+        self.notebook.add_note(self._here().seq, text)
+
+    def toggle_breakpoint(self, query: str | None = None) -> bool:
+        """Set or take away a breakpoint: a query, or the channel and key of the event at the cursor.
+
+        Raises:
+            StashError: The query is none or looks at breakpoints itself, or the notebook cannot be written.
+        """
+        if query is None:
+            event = self._here()
+            query = f"channel:{quoted(event.channel)} key:{quoted(event.key)}"
+        query = query.strip()
+        if not query or "is:breakpoint" in query:
+            raise invalid_input("a breakpoint needs a query of its own", hint="such as is:error or key:search*")
+        Predicate(query, self.recording)
+        others = tuple(other for other in self.notebook.breakpoints if other != query)
+        is_set = len(others) == len(self.notebook.breakpoints)
+        self.notebook.set_breakpoints((*others, query) if is_set else others)
+        return is_set
+
+    def toggle_watch(self, expression: str) -> bool:
+        """Watch a JMESPath expression over state values, or stop watching it.
+
+        Raises:
+            StashError: It is no expression, or the notebook cannot be written.
+        """
+        Watch(expression, self.recording)
+        others = tuple(other for other in self.notebook.watches if other != expression)
+        is_set = len(others) == len(self.notebook.watches)
+        self.notebook.set_watches((*others, expression) if is_set else others)
+        return is_set
+
+    def breakpoints(self) -> list[Predicate]:
+        """Return the breakpoints as predicates; what another version wrote and is no query is left out."""
+        if self._breakpoints[0] != self.notebook.breakpoints:
+            marks = self.notebook.marks(self.recording)
+            found = []
+            for query in self.notebook.breakpoints:
+                try:
+                    found.append(Predicate(query, self.recording, marks))
+                except StashError:  # written by another version
+                    continue
+            self._breakpoints = self.notebook.breakpoints, found
+        return self._breakpoints[1]
+
+    def watches(self) -> list[Watch]:
+        """Return the watches; what another version wrote and is no expression is left out."""
+        if self._watches[0] != self.notebook.watches:
+            found = []
+            for expression in self.notebook.watches:
+                try:
+                    found.append(Watch(expression, self.recording))
+                except StashError:  # written by another version
+                    continue
+            self._watches = self.notebook.watches, found
+        return self._watches[1]
+
+    def watch_rows(self) -> list[WatchRow]:
+        """Return what every watched path is at the cursor."""
+        return [watch.row(self.position) for watch in self.watches()] if self.count else []
+
+    def reload(self, recording: Recording) -> None:
+        """Put a fuller or changed recording under the cursor; the filter is gone and has to be run again."""
+        super().reload(recording)
+        self.view, self._current_hit = None, None
+        self._breakpoints, self._watches = ((), []), ((), [])
+
+    def _here(self) -> RecordedEvent:
+        event = self.event
+        if event is None:
+            raise invalid_input("the recording has no events")
+        return event
+
+
+def quoted(text: str) -> str:
+    """Return a text as a phrase of the query language."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _at(positions: frozenset[int]) -> Node:
+    return Each(lambda index: index in positions, cost=2)

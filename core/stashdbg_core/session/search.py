@@ -1,0 +1,171 @@
+"""Finding a text in a run: where it stands, event by event, and where it stood first.
+
+Hits come in the order of events, and within one in the order key, label, input, value: an input is there before what
+came of it. A literal is taken as it stands; only ``/pattern/`` is a pattern. Hit texts are recorded and unsanitised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.session.payload_match import PayloadMatch
+from stashdbg_core.session.pointers import path_pointer, scalar_text, walk
+from stashdbg_core.session.tasks import Steps
+from stashdbg_core.session.text_match import TextMatch
+
+HitPart: TypeAlias = Literal["key", "label", "input", "value"]
+PARTS: tuple[HitPart, ...] = ("key", "label", "input", "value")
+
+MOST_HITS = 100_000
+_AROUND = 40
+"""Characters shown before and after what was found."""
+_FOUND = 200
+_MEASURED = 256
+"""Events between two chances to stop."""
+_PATTERN = re.compile(r"/(.*)/([ims]*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place where the text stands."""
+
+    position: int
+    """Index of the event."""
+    seq: int
+    part: HitPart
+    pointer: str
+    """Where in the input or value (RFC 6901); ``""`` for the key, the label, or a value that is one scalar."""
+    text: str
+    """What was found with a little around it, ``…`` where it was cut."""
+    start: int
+    """Where in ``text`` the found part begins, and how long it is."""
+    length: int
+    in_key: bool = False
+    """Whether it stands in the name of a field rather than in its value."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the hit under the names that ``stashdbg search --json`` prints."""
+        return {"seq": self.seq, "part": self.part, "pointer": self.pointer, "text": self.text}
+
+
+def search_match(text: str) -> TextMatch:
+    """Return what a person looks for: the text as it stands, or ``/pattern/`` with flags.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: empty, too long, or no valid pattern.
+    """
+    pattern = _PATTERN.fullmatch(text)
+    if pattern and pattern.group(1):
+        return TextMatch(pattern.group(1).replace("\\/", "/"), "regex", pattern.group(2))
+    return TextMatch(text)
+
+
+class Search:
+    """A search that goes on while its hits are looked at.
+
+    Args:
+        recording: Where to look.
+        text: A text, or ``/pattern/``.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: there is nothing to look for, or the pattern is none.
+    """
+
+    def __init__(self, recording: Recording, text: str) -> None:
+        self.recording = recording
+        self.text = text
+        self.match = search_match(text)
+        self.hits: list[Hit] = []
+        """What was found so far, in order."""
+        self.scanned = 0
+        """Events gone through so far."""
+        self.truncated = False
+        """Whether the search stopped because it had found ``MOST_HITS``."""
+        self._payloads = PayloadMatch(recording, self.match)
+
+    def steps(self, most: int = MOST_HITS) -> Steps[list[Hit]]:
+        """Search in slices and return all hits; ``hits`` and ``scanned`` grow meanwhile.
+
+        Raises:
+            StashError: A pattern takes too long, or the file cannot be read any more.
+        """
+        count = len(self.recording.events)
+        for index in range(count):
+            for hit in self._hits_of(index):
+                if len(self.hits) >= most:
+                    self.truncated = True
+                    return self.hits
+                self.hits.append(hit)
+            self.scanned = index + 1
+            if index % _MEASURED == _MEASURED - 1:
+                yield
+                if index == 4 * _MEASURED - 1:
+                    yield from self._payloads.prepare()
+        return self.hits
+
+    def _hits_of(self, index: int) -> Iterator[Hit]:
+        events = self.recording.events
+        event: RecordedEvent | None = None
+        for part in PARTS:
+            if part in ("input", "value"):
+                if self._payloads.at(index, part):
+                    event = event or events[index]
+                    yield from _payload_hits(self.recording, index, event, part, self.match)
+                continue
+            event = event or events[index]
+            text = event.key if part == "key" else event.label
+            if text:
+                yield from _text_hits(index, event.seq, part, "", text, self.match)
+
+
+def origin_steps(recording: Recording, text: str) -> Steps[Hit | None]:
+    """Find in slices where a text stood first; None if it stands nowhere.
+
+    Raises:
+        StashError: It is empty or no pattern, a pattern takes too long, or the file cannot be read any more.
+    """
+    search = Search(recording, text)
+    yield from search.steps(most=1)
+    return search.hits[0] if search.hits else None
+
+
+def _payload_hits(
+    recording: Recording, index: int, event: RecordedEvent, part: HitPart, match: TextMatch
+) -> Iterator[Hit]:
+    ref = event.ref if part == "value" else event.input_ref
+    try:
+        tree = recording.blobs.tree(ref or "")
+    except StashError:
+        raw = recording.blobs.payload(ref or "").raw
+        yield from _text_hits(index, event.seq, part, "", raw.decode("utf-8", "replace"), match)
+        return
+    for path, key, node in walk(tree):
+        if key is not None and match.within(key):
+            yield from _text_hits(index, event.seq, part, path_pointer(path), key, match, in_key=True)
+        text = scalar_text(node)
+        if text is not None and match.within(text):
+            yield from _text_hits(index, event.seq, part, path_pointer(path), text, match)
+
+
+def _text_hits(
+    index: int, seq: int, part: HitPart, pointer: str, text: str, match: TextMatch, *, in_key: bool = False
+) -> Iterator[Hit]:
+    """Yield the first place of a text; a second one in the same text is the same hit."""
+    for start, end in match.spans(text):
+        shown, at = _excerpt(text, start, end)
+        yield Hit(index, seq, part, pointer, shown, at, min(end - start, _FOUND), in_key)
+        return
+
+
+def _excerpt(text: str, start: int, end: int) -> tuple[str, int]:
+    """Return what stands around a found part on one line, and where in it the part begins."""
+    end = min(end, start + _FOUND)
+    first, last = max(start - _AROUND, 0), end + _AROUND
+    before = ("…" if first else "") + text[first:start]
+    return before + text[start:last] + ("…" if last < len(text) else ""), len(before)

@@ -1,0 +1,74 @@
+"""``stashdbg diff``: where two recordings differ, and why; exit code 1 if they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stashdbg.cli import console, exit_codes
+from stashdbg.cli.loading import STANDARD_INPUT, load_recording
+from stashdbg.cli.options import JsonOption, LimitOption
+from stashdbg_core.errors import invalid_input
+
+if TYPE_CHECKING:
+    from stashdbg_core.diff.align import AlignMode
+
+
+def command(
+    a: Annotated[str, typer.Argument(metavar="A", help="A recording; - reads standard input.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The recording to compare it with.")],
+    as_json: JsonOption = False,
+    text: Annotated[bool, typer.Option("--text", help="Print text, even on a terminal.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which differences come from earlier ones.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Print every change, however long.")] = False,
+    align: Annotated[
+        str,
+        typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),
+    ] = "content",
+    limit: LimitOption = None,
+) -> int:
+    """Print where two recordings differ, and why; exit 1 if they do."""
+    return diff_files(a, b, as_json=as_json, explain=explain, everything=everything, align=_rule(align), limit=limit)
+
+
+def diff_files(
+    a: str,
+    b: str,
+    *,
+    as_json: bool = False,
+    explain: bool = False,
+    everything: bool = False,
+    align: AlignMode = "content",
+    limit: list[str] | None = None,
+) -> int:
+    """Compare two files and print the result as text or JSON; return the exit code.
+
+    Raises:
+        StashError: One of them cannot be read or is not a recording.
+    """
+    from stashdbg_core.diff import diff_recordings
+    from stashdbg_core.diff.explain import explain as explained
+
+    if a == b == STANDARD_INPUT:
+        raise invalid_input("standard input holds one recording", hint="name a file for the other")
+    result = diff_recordings(load_recording(a, limit), load_recording(b, limit), align=align)
+    why = explained(result) if explain else None
+    if as_json:
+        from stashdbg.cli.diff_json import diff_chunks
+
+        for chunk in diff_chunks(result, why, everything=everything):
+            console.ascii_text(chunk)
+    else:
+        from stashdbg.cli.diff_text import print_diff
+
+        print_diff(result, (a, b), why, everything=everything)
+    return exit_codes.OK if result.same else exit_codes.DIFFERENT
+
+
+def _rule(word: str) -> AlignMode:
+    if word == "content":
+        return "content"
+    if word == "identity":
+        return "identity"
+    raise invalid_input(f"--align {word[:40]!r} is no rule", hint="give content or identity")

@@ -1,0 +1,179 @@
+"""A difference of two recordings as text: the events in order, each change with its place and both sides.
+
+Bounded for every event, and in the number of events; ``--all`` prints everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from stashdbg.cli import console
+from stashdbg.cli.cells import clip
+from stashdbg.cli.console import Part, Style, Styled
+from stashdbg.cli.notes import narrate_notes, note_message
+from stashdbg_core.diff.describe import two_lines
+from stashdbg_core.diff.explain import UNPROVEN, Cause, Explanation, Source
+from stashdbg_core.diff.result import DiffResult, FieldChange, Row
+from stashdbg_core.diff.structure import NOTHING
+from stashdbg_core.diff.text import TextDifference, common_start, text_difference
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.summary import outcome_word, summary
+
+_ROWS, _CHANGES, _LINES = 200, 12, 12
+"""Events, changes of an event, and lines of a changed text that are printed."""
+_LEAD = 24
+_NARROW = 40
+_STYLES: dict[str, Style] = {"added": "string", "removed": "error", "changed": "warning", "moved": "channel"}
+
+
+def print_diff(
+    result: DiffResult, names: tuple[str, str], why: Explanation | None = None, *, everything: bool = False
+) -> None:
+    """Write the whole difference: a head, every differing event, and a tail of what does not count."""
+    _print_head(result, names)
+    causes = {cause.row: cause for cause in why.causes} if why is not None else {}
+    rows = result.differing if everything else islice(result.differing, _ROWS)
+    for row in rows:
+        console.line()
+        _print_row(result, row)
+        if row in causes:
+            _print_cause(result, causes[row])
+        if row.kind == "changed":
+            _print_changes(result, row, everything=everything)
+    _print_tail(result, why, everything=everything)
+    for name, recording in zip(names, (result.a, result.b), strict=True):
+        narrate_notes([f"{shorten(name, 60)}: {note_message(note)}" for note in recording.notes])
+
+
+def _print_head(result: DiffResult, names: tuple[str, str]) -> None:
+    for letter, name, recording in zip("AB", names, (result.a, result.b), strict=True):
+        events = len(recording.events)
+        count = f"{events:,} event{'' if events == 1 else 's'}"
+        console.line(Styled(letter, "bold"), f"  {clip(name, 60)}  {clip(recording.id, 60)} · {count}")
+    if result.same:
+        console.line(f"no difference: {result.same_count:,} events are the same")
+        return
+    kinds = {"changed": result.changed, "added": result.added, "removed": result.removed, "moved": result.moved}
+    parts = [f"{result.same_count:,} same", *(f"{len(rows):,} {name}" for name, rows in kinds.items() if rows)]
+    console.line(", ".join(parts), Styled(f" (paired by {result.mode})", "dim"))
+
+
+def _print_row(result: DiffResult, row: Row) -> None:
+    one, other = result.event_a(row), result.event_b(row)
+    seqs = f"{'–' if one is None else one.seq} → {'–' if other is None else other.seq}"
+    event = one or other
+    assert event is not None
+    key = clip(event.key, 36)
+    if one is not None and other is not None and one.key != other.key:
+        key += f" → {clip(other.key, 36)}"
+    head: list[Part] = [Styled(row.kind.ljust(8), _STYLES[row.kind]), f" {seqs:<11}  "]
+    head += [Styled(clip(event.channel, 16), "channel"), f"  {key} #{event.ordinal}"]
+    if row.moved and row.kind == "changed":
+        head.append("  (and moved)")
+    if row.kind in ("added", "removed"):
+        recording = result.a if other is None else result.b
+        room = max(console.width() - 50, _NARROW)
+        head.append(f"  {outcome_word(event)}  {clip(summary(recording, event, room), room)}")
+    console.line(*head)
+
+
+def _print_changes(result: DiffResult, row: Row, *, everything: bool) -> None:
+    changes = result.iter_changes(row)
+    printed = 0
+    for change in changes if everything else islice(changes, _CHANGES):
+        _print_change(change, everything=everything)
+        printed += 1
+    left = sum(1 for _ in changes)
+    if left:
+        console.line(Styled(f"  … and {left:,} more changes of this event; --all prints them", "dim"))
+    if not printed:
+        console.line("  the same but for its key")
+
+
+def _print_change(change: FieldChange, *, everything: bool) -> None:
+    width = max(console.width() - 6, _NARROW)
+    where = change.pointer if everything else shorten(change.pointer, 200)
+    said = f"  ({shorten(change.note, 200)})" if change.note else ""
+    elsewhere = f"  (B: {shorten(change.pointer_after, 200)})" if change.pointer_after else ""
+    console.line(f"  {change.part} ", Styled(where or "(whole)", "key"), elsewhere, said)
+    before, after = change.before, change.after
+    if isinstance(before, str) and isinstance(after, str) and ("\n" in before or "\n" in after):
+        _print_text(text_difference(before, after), width, everything=everything)
+        return
+    old, new = two_lines(before, after, (1 << 20) if everything else width)
+    if before is not NOTHING and old is not None:
+        console.line(Styled(f"    - {old}", "error"))
+    if after is not NOTHING and new is not None:
+        console.line(Styled(f"    + {new}", "string"))
+
+
+def _print_text(found: TextDifference, width: int, *, everything: bool) -> None:
+    if found.only_line_ends:
+        crlf = sum(line.endswith("\r") for line in found.before), sum(line.endswith("\r") for line in found.after)
+        console.line(f"    only line endings differ: {crlf[0]:,} CRLF in A, {crlf[1]:,} in B")
+        return
+    lines = _changed_lines(found, width, everything=everything)
+    for sign, number, text in lines if everything else islice(lines, _LINES):
+        console.line(Styled(f"    {sign} {number:>4}  {text}", "error" if sign == "-" else "string"))
+    left = sum(1 for _ in lines)
+    if left:
+        console.line(Styled(f"      … and {left:,} more lines; --all prints them", "dim"))
+
+
+def _changed_lines(found: TextDifference, width: int, *, everything: bool) -> Iterator[tuple[str, int, str]]:
+    """Yield sign, line number and text of every changed line, paired ones showing where they differ."""
+    room = (1 << 20) if everything else max(width - 6, _NARROW)
+    for span in found.spans:
+        old, new = found.before[span.start : span.end], found.after[span.start_after : span.end_after]
+        starts = [common_start(one, other) for one, other in zip(old, new, strict=False)]
+        yield from _signed("-", old, span.start, starts, room)
+        yield from _signed("+", new, span.start_after, starts, room)
+
+
+def _signed(
+    sign: str, lines: Sequence[str], first: int, starts: Sequence[int], room: int
+) -> Iterator[tuple[str, int, str]]:
+    for place, line in enumerate(lines):
+        start = starts[place] if place < len(starts) else 0
+        start = max(start - _LEAD, 0) if len(line) > room else 0
+        yield sign, first + place + 1, ("…" if start else "") + shorten(line[start:], room - 1)
+
+
+def _print_cause(result: DiffResult, cause: Cause) -> None:
+    words = {
+        "first": "the earliest difference",
+        "flows": "its input holds text of an earlier difference:",
+        "new": "new: its input differs, and holds no text that an earlier output has on one side only",
+        "same-input": "new: the same input gave another output",
+        "no-input": "unknown: no input was recorded",
+        "order": "order only: the same call at another place",
+    }
+    console.line(Styled("  why ", "bold"), words[cause.verdict])
+    for source in cause.sources:
+        console.line(f"      {_source_words(result, source)}")
+
+
+def _source_words(result: DiffResult, source: Source) -> str:
+    one, other = result.event_a(source.row), result.event_b(source.row)
+    event = other or one
+    assert event is not None
+    seqs = f"{'–' if one is None else one.seq} → {'–' if other is None else other.seq}"
+    call = f"{seqs} {shorten(event.channel, 16)} {shorten(event.key, 36)}"
+    return f"{call}: {len(source.text):,} characters verbatim, {shorten(repr(source.text), 60)}"
+
+
+def _print_tail(result: DiffResult, why: Explanation | None, *, everything: bool) -> None:
+    left = 0 if everything else sum(1 for _ in result.differing) - _ROWS
+    if left > 0:
+        console.line()
+        console.line(Styled(f"… and {left:,} more events differ; --all prints them", "dim"))
+    timing = len(result.timing_only)
+    if timing:
+        console.line()
+        console.line(Styled(f"{timing:,} event{' differs' if timing == 1 else 's differ'} in time only", "dim"))
+    if why is not None and why.causes:
+        console.line()
+        if why.unseen:
+            console.line(f"{why.unseen:,} later differences were not explained")
+        console.line(Styled(UNPROVEN, "dim"))

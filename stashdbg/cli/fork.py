@@ -1,0 +1,170 @@
+"""``stashdbg fork``: a branch of a recording, with one outcome put in by hand; nothing is ever overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stashdbg.cli import console
+from stashdbg.cli.json_out import json_text
+from stashdbg.cli.loading import STANDARD_INPUT, load_recording
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg_core.errors import invalid_input
+
+if TYPE_CHECKING:
+    from stashdbg_core.canonical import Json
+    from stashdbg_core.fork import ForkPlan, Override
+    from stashdbg_core.model import Recording
+
+_WIDTH = 100
+
+
+def command(
+    file: FileArgument,
+    at: Annotated[str, typer.Option("--at", metavar="EVENT", help="Where to fork: a seq, or channel:key:ordinal.")],
+    value: Annotated[str | None, typer.Option("--set", metavar="JSON", help="The value it returns instead.")] = None,
+    value_file: Annotated[
+        str | None, typer.Option("--set-file", metavar="F", help="The same from a file: JSON, or plain text in a .txt.")
+    ] = None,
+    throw: Annotated[
+        str | None, typer.Option("--throw", metavar="TYPE:MSG", help="The error it raises instead.")
+    ] = None,
+    edit: Annotated[bool, typer.Option("--edit", help="Edit the recorded value in $VISUAL or $EDITOR.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is served and what runs live.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="The file to write; FILE-fork.json if not given."),
+    ] = None,
+    as_json: JsonOption = False,
+    limit: LimitOption = None,
+) -> int:
+    """Write a branch: the calls before an event, its outcome replaced if you say so, nothing of what came after."""
+    given = [name for name, found in _given(value, value_file, throw, edit) if found]
+    if len(given) > 1:
+        raise invalid_input(f"{' and '.join(given)} exclude each other", hint="give one of them")
+    from stashdbg_core.fork import find_event, fork_with, plan_fork
+
+    recording = load_recording(file, limit)
+    event = recording.events[find_event(recording, at)]
+    override = None
+    if given:
+        if edit and dry_run:
+            raise invalid_input("--edit and --dry-run exclude each other", hint="say --dry-run without --edit")
+        recorded = _recorded(recording, event)
+        override = _override(recorded, value, value_file, throw, name=f"seq {event.seq}")
+        if override is None:
+            console.narrate("no change, no fork")
+            return 0
+    plan = plan_fork(recording, at, overridden=override is not None)
+    if dry_run:
+        _report(recording, plan, override, None, as_json=as_json)
+        return 0
+    from stashdbg_core.store.writer import write_recording
+
+    written = write_recording(fork_with(recording, plan, override), _target(file, output))
+    _report(recording, plan, override, written, as_json=as_json)
+    return 0
+
+
+def _given(value: str | None, value_file: str | None, throw: str | None, edit: bool) -> list[tuple[str, bool]]:
+    return [
+        ("--set", value is not None),
+        ("--set-file", value_file is not None),
+        ("--throw", throw is not None),
+        ("--edit", edit),
+    ]
+
+
+def _override(
+    recorded: Json, value: str | None, value_file: str | None, throw: str | None, *, name: str
+) -> Override | None:
+    """Return the outcome asked for; None if the editor changed nothing."""
+    from stashdbg_core.fork import override_of_tree
+    from stashdbg_core.fork.override import override_of_text
+
+    if throw is not None:
+        return override_of_text(throw)
+    if value is not None or value_file is not None:
+        from stashdbg.cli.values_given import tree_of_file, tree_of_json
+
+        tree = tree_of_json(value) if value is not None else tree_of_file(str(value_file))
+        return override_of_tree(tree, recorded)
+    from stashdbg.cli.editor import edited_tree
+
+    changed, tree = edited_tree(recorded, name)
+    return override_of_tree(tree, recorded) if changed else None
+
+
+def _recorded(recording: Recording, event: Any) -> Json:
+    from stashdbg_core.fork.override import recorded_tree
+
+    return recorded_tree(recording, event)
+
+
+def _target(file: str, output: str | None) -> Path:
+    if output is not None:
+        return Path(output)
+    if file == STANDARD_INPUT:
+        raise invalid_input("a fork of standard input has no name of its own", hint="name it with -o OUT")
+    path = Path(file)
+    stem = path.name.removesuffix(".journal").removesuffix(".json")
+    return path.with_name(f"{stem}-fork.json")
+
+
+def _report(
+    recording: Recording, plan: ForkPlan, override: Override | None, written: Path | None, *, as_json: bool
+) -> None:
+    """Say what the fork holds; on standard output, its file name alone, or one JSON object."""
+    if as_json:
+        tree = {"file": None if written is None else str(written), "parent": recording.id, **plan.to_json()}
+        if override is not None:
+            tree["override"] = {"outcome": override.outcome, "value": _masked(recording, override).tree}
+        console.ascii_text(json_text(tree) + "\n")
+        return
+    lines = _plan_lines(recording, plan, override)
+    if written is None:
+        for parts in lines:
+            console.line(*parts)
+        return
+    console.line(str(written))
+    for parts in lines:
+        console.narrate(*parts)
+
+
+def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None) -> list[list[console.Part]]:
+    from stashdbg_core.diff.preview import preview
+    from stashdbg_core.fork.override import recorded_tree
+    from stashdbg_core.sanitize import shorten
+
+    event = plan.event
+    call = f"event {event.seq}, {shorten(event.channel, 40)} {shorten(event.key, 60)} #{event.ordinal}"
+    lines: list[list[console.Part]] = [[f"forked at {call}"]]
+    if override is not None:
+        shown = _masked(recording, override)
+        word = "raises" if override.outcome == "throw" else "returns"
+        lines.append([console.Styled(f"  - {preview(recorded_tree(recording, event), _WIDTH)}", "error")])
+        lines.append([console.Styled(f"  + {preview(shown.tree, _WIDTH)}", "string"), f"  ({word})"])
+        if shown.masked:
+            lines.append([f"  {shown.masked} secret{'' if shown.masked == 1 else 's'} masked in what was given"])
+    lines.append([f"served from the recording: {_counted(plan.served) or 'nothing'}"])
+    lines.append([f"live, if the program does as before: {_counted(plan.live) or 'nothing'}"])
+    if plan.enclosing:
+        seqs = ", ".join(map(str, plan.enclosing))
+        lines.append([f"event {seqs} had not ended: it runs live too, or the program would never come here"])
+    return lines
+
+
+def _masked(recording: Recording, override: Override) -> Override:
+    from stashdbg_core.fork.override import redacted
+
+    return redacted(override, recording)
+
+
+def _counted(channels: dict[str, int]) -> str:
+    from stashdbg_core.sanitize import shorten
+
+    shown = [f"{count:,} {shorten(name, 40)}" for name, count in list(channels.items())[:20]]
+    more = len(channels) - len(shown)
+    return ", ".join(shown) + (f" and {more} more channels" if more > 0 else "")

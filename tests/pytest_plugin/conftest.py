@@ -1,0 +1,14 @@
+"""An inner pytest with the plugin under test and no others: what else is installed costs a second a run."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A folder of tests, out of which nothing of the outer run is seen."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "stashdbg.pytest_plugin,anyio.pytest_plugin")
+    return pytester

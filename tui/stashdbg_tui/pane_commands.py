@@ -1,0 +1,45 @@
+"""The commands that count only while the inspector or the panel has the focus. This module imports no textual."""
+
+from __future__ import annotations
+
+from stashdbg_tui.command import Command
+
+PANE_COMMANDS: tuple[Command, ...] = (
+    Command("fold", ("enter",), "Close or open",
+            "Close the object or text at the cursor to one line, or open it.", "fold", "Inspect", "inspector"),
+    Command("fold.all", ("minus",), "Close all",
+            "Close everything below the first level.", "fold_all(1)", "Inspect", "inspector"),
+    Command("fold.none", ("plus",), "Open all",
+            "Open everything.", "fold_all(-1)", "Inspect", "inspector"),
+    Command("scroll.down", ("j",), "Line down",
+            "Move the cursor a line down.", "scroll_by(0, 1)", "Inspect", "inspector", ("down",), palette=False),
+    Command("scroll.up", ("k",), "Line up",
+            "Move the cursor a line up.", "scroll_by(0, -1)", "Inspect", "inspector", ("up",), palette=False),
+    Command("scroll.right", ("l",), "Open, or scroll right",
+            "Open what is closed at the cursor; scroll right where lines do not wrap.",
+            "scroll_by(8, 0)", "Inspect", "inspector", ("right",), palette=False),
+    Command("scroll.left", ("h",), "Close, or scroll left",
+            "Close what the cursor stands in; scroll left where lines do not wrap.",
+            "scroll_by(-8, 0)", "Inspect", "inspector", ("left",), palette=False),
+    Command("scroll.page_down", ("space",), "Page down in the value",
+            "Move a page down.", "scroll_page(1)", "Inspect", "inspector", ("pagedown",), palette=False),
+    Command("scroll.page_up", (), "Page up in the value",
+            "Move a page up.", "scroll_page(-1)", "Inspect", "inspector", ("pageup",), palette=False),
+    Command("scroll.half_down", ("ctrl+d",), "Half a page down in the value",
+            "Move half a page down.", "scroll_page(0.5)", "Inspect", "inspector", palette=False),
+    Command("scroll.half_up", ("ctrl+u",), "Half a page up in the value",
+            "Move half a page up.", "scroll_page(-0.5)", "Inspect", "inspector", palette=False),
+    Command("scroll.top", ("g",), "Top of the value",
+            "Go to the first line.", "scroll_edge(-1)", "Inspect", "inspector", ("home",), palette=False),
+    Command("scroll.end", ("G",), "End of the value",
+            "Go to the last line.", "scroll_edge(1)", "Inspect", "inspector", ("end",), palette=False),
+    Command("panel.down", ("j",), "Next line of the panel",
+            "Move a line down.", "go(1)", "Panes", "panel", ("down",), palette=False),
+    Command("panel.up", ("k",), "Previous line of the panel",
+            "Move a line up.", "go(-1)", "Panes", "panel", ("up",), palette=False),
+    Command("panel.choose", ("enter",), "Choose the line",
+            "Jump to the event of the line, fold the lane, open the recording.",
+            "choose", "Panes", "panel", palette=False),
+    Command("panel.drop", ("minus",), "Take the line away",
+            "Take away the mark or watch of the line.", "drop", "Panes", "panel", ("delete",), palette=False),
+)  # fmt: skip
