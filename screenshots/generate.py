@@ -37,6 +37,7 @@ SCENES = {
 
 def without_web_fonts(svg: str) -> str:
     """Return the picture with its font faces, which name a remote host, replaced by what the reader has."""
+    svg = svg.replace("<text ", '<text xml:space="preserve" ')  # some viewers drop leading blanks
     svg = re.sub(r"@font-face\s*\{[^}]*\}\s*", "", svg)
     return svg.replace("Fira Code", "ui-monospace").replace("ui-monospace,", "ui-monospace, Menlo, DejaVu Sans Mono,")
 

@@ -6,7 +6,7 @@ Bounded for every event, and in the number of events; ``--all`` prints everythin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 from stashdbg.cli import console
 from stashdbg.cli.cells import clip
@@ -18,10 +18,12 @@ from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.diff.text import TextDifference, common_start, text_difference
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session import gist
 from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.tags import EXCEPTION
 
-_ROWS, _CHANGES, _LINES = 200, 12, 12
-"""Events, changes of an event, and lines of a changed text that are printed."""
+_ROWS, _RUN, _CHANGES, _LINES = 200, 8, 12, 12
+"""Events, events of one kind in a row, changes of an event, and lines of a changed text that are printed."""
 _LEAD = 24
 _NARROW = 40
 _STYLES: dict[str, Style] = {"added": "string", "removed": "error", "changed": "warning", "moved": "channel"}
@@ -34,13 +36,22 @@ def print_diff(
     _print_head(result, names)
     causes = {cause.row: cause for cause in why.causes} if why is not None else {}
     rows = result.differing if everything else islice(result.differing, _ROWS)
-    for row in rows:
+    for kind, group in groupby(rows, key=lambda row: row.kind):
+        if kind == "changed":
+            for row in group:
+                console.line()
+                _print_row(result, row)
+                _print_cause(result, causes.get(row))
+                _print_changes(result, row, everything=everything)
+            continue
         console.line()
-        _print_row(result, row)
-        if row in causes:
-            _print_cause(result, causes[row])
-        if row.kind == "changed":
-            _print_changes(result, row, everything=everything)
+        run = list(group)
+        shown = run if everything or len(run) <= _RUN else run[: _RUN - 1]
+        for row in shown:
+            _print_row(result, row)
+            _print_cause(result, causes.get(row))
+        if len(shown) < len(run):
+            _print_more(result, run[len(shown) :])
     _print_tail(result, why, everything=everything)
     for name, recording in zip(names, (result.a, result.b), strict=True):
         narrate_notes([f"{shorten(name, 60)}: {note_message(note)}" for note in recording.notes])
@@ -57,6 +68,13 @@ def _print_head(result: DiffResult, names: tuple[str, str]) -> None:
     kinds = {"changed": result.changed, "added": result.added, "removed": result.removed, "moved": result.moved}
     parts = [f"{result.same_count:,} same", *(f"{len(rows):,} {name}" for name, rows in kinds.items() if rows)]
     console.line(", ".join(parts), Styled(f" (paired by {result.mode})", "dim"))
+
+
+def _print_more(result: DiffResult, rows: Sequence[Row]) -> None:
+    """Write how many rows of one kind are left out, and which."""
+    seqs = [str(event.seq) for row in (rows[0], rows[-1]) if (event := result.event_a(row) or result.event_b(row))]
+    text = f"… and {len(rows):,} more {rows[0].kind}, {' to '.join(dict.fromkeys(seqs))}; --all prints them"
+    console.line(Styled(text, "dim"))
 
 
 def _print_row(result: DiffResult, row: Row) -> None:
@@ -93,6 +111,9 @@ def _print_changes(result: DiffResult, row: Row, *, everything: bool) -> None:
 
 def _print_change(change: FieldChange, *, everything: bool) -> None:
     width = max(console.width() - 6, _NARROW)
+    if change.part == "outcome":
+        console.line(f"  outcome  {shorten(str(change.before), 40)} → {shorten(str(change.after), 40)}")
+        return
     where = change.pointer if everything else shorten(change.pointer, 200)
     said = f"  ({shorten(change.note, 200)})" if change.note else ""
     elsewhere = f"  (B: {shorten(change.pointer_after, 200)})" if change.pointer_after else ""
@@ -102,10 +123,15 @@ def _print_change(change: FieldChange, *, everything: bool) -> None:
         _print_text(text_difference(before, after), width, everything=everything)
         return
     old, new = two_lines(before, after, (1 << 20) if everything else width)
+    old, new = (gist.error(side, width) if _is_error(side) else text for side, text in ((before, old), (after, new)))
     if before is not NOTHING and old is not None:
         console.line(Styled(f"    - {old}", "error"))
     if after is not NOTHING and new is not None:
         console.line(Styled(f"    + {new}", "string"))
+
+
+def _is_error(tree: object) -> bool:
+    return isinstance(tree, dict) and gist.tag_of(tree) == EXCEPTION
 
 
 def _print_text(found: TextDifference, width: int, *, everything: bool) -> None:
@@ -140,7 +166,9 @@ def _signed(
         yield sign, first + place + 1, ("…" if start else "") + shorten(line[start:], room - 1)
 
 
-def _print_cause(result: DiffResult, cause: Cause) -> None:
+def _print_cause(result: DiffResult, cause: Cause | None) -> None:
+    if cause is None:
+        return
     words = {
         "first": "the earliest difference",
         "flows": "its input holds text of an earlier difference:",
@@ -148,6 +176,7 @@ def _print_cause(result: DiffResult, cause: Cause) -> None:
         "same-input": "new: the same input gave another output",
         "no-input": "unknown: no input was recorded",
         "order": "order only: the same call at another place",
+        "end": "the other recording ends before this",
     }
     console.line(Styled("  why ", "bold"), words[cause.verdict])
     for source in cause.sources:

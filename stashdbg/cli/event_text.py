@@ -22,7 +22,7 @@ _NAMES = 13
 
 
 def print_event(recording: Recording, event: RecordedEvent, columns: Sequence[Column] = ()) -> None:
-    """Write every field of an event and columns of one's own, then its input and its value; what is damaged is named on standard error."""
+    """Write an event's fields, columns of one's own, input and value; what is damaged is named on standard error."""
     console.line(Styled(f"event {event.seq}", "bold"), f" of {recording.id}")
     for field in event_fields(recording, event):
         text: console.Part = Styled(field.text, "error") if field.kind == "problem" else field.text

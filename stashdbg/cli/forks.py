@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli import console
-from stashdbg.cli.cells import clip
+from stashdbg.cli.cells import cell_len, clip
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import limits_of
@@ -31,8 +31,10 @@ def command(
     if as_json:
         console.ascii_text(json_text(found.to_json()) + "\n")
         return
-    for lead, branch in _drawn(found.roots):
-        console.line(Styled(lead, "dim"), *_words(branch))
+    drawn = list(_drawn(found.roots))
+    wide = min(max((cell_len(lead + _name(branch)) for lead, branch in drawn), default=0), _NAME)
+    for lead, branch in drawn:
+        console.line(Styled(lead, "dim"), *_words(branch, max(wide - cell_len(lead), 0)))
     if not found.roots:
         console.narrate(f"no recordings in {clip(folder, 200)}")
     narrate_notes(found.problems)
@@ -51,11 +53,16 @@ def _drawn(roots: tuple[Branch, ...]) -> Iterator[tuple[str, Branch]]:
             pending.append((inner + here, inner + on, branch.children[place], depth + 1))
 
 
-def _words(branch: Branch) -> list[console.Part]:
+def _name(branch: Branch) -> str:
+    return clip(branch.id if branch.file is None else branch.file.name, _NAME) or "(no id)"
+
+
+def _words(branch: Branch, wide: int) -> list[console.Part]:
+    name = _name(branch)
+    filled = name + " " * (wide - cell_len(name))
     if branch.file is None:
-        return [Styled(clip(branch.id, _NAME) or "(no id)", "bold"), Styled("  not in this folder", "warning")]
-    count = "" if branch.events is None else f"{branch.events:,} event{'' if branch.events == 1 else 's'}"
-    at = "" if branch.at is None else f"  at {branch.at}"
-    put_in = {"value": ", another value", "error": ", an error"}.get(branch.override or "", "")
-    name = clip(branch.file.name, _NAME)
-    return [Styled(name, "bold"), f"  {clip(branch.id, _NAME)}{at}{put_in}  {count}"]
+        return [Styled(filled, "bold"), Styled("  not in this folder", "warning")]
+    count = "" if branch.events is None else f"  {branch.events:,} event{'' if branch.events == 1 else 's'}"
+    at = "" if branch.at is None else f"  forked at {branch.at}"
+    put_in = {"value": " with another value", "error": " with an error"}.get(branch.override or "", "")
+    return [Styled(filled, "bold"), f"{count}{at}{put_in}  ", Styled(clip(branch.id, _NAME), "dim")]

@@ -53,7 +53,8 @@ def open_files(
 
 def has_screen() -> bool:
     """Tell whether the debugger's screen can be shown; says so where a terminal is there and cannot show it."""
-    if os.environ.get("CI") or not (console.is_terminal(sys.stdin) and console.is_terminal(sys.stdout)):
+    # The screen is drawn on stderr, as Textual does, so that one too has to be a terminal.
+    if os.environ.get("CI") or not all(map(console.is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         return False
     if console.is_dumb():
         console.narrate("this terminal cannot show the debugger (TERM=dumb); here is the plain listing")

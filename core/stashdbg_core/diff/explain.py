@@ -17,7 +17,7 @@ from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.text import word_spans
 from stashdbg_core.errors import StashError
 
-Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "order"]
+Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "order", "end"]
 
 MOST_ROWS = 200
 """Differing events that are looked at; more are counted."""
@@ -30,6 +30,8 @@ _NEEDLES = 1000
 _SOURCES = 3
 _SURE = 4
 """Shorter texts count only as whole words."""
+_COMMON = 3
+"""A text that more differing outputs than this hold says nothing about any of them."""
 
 UNPROVEN = (
     "Text that appears in a later input shows where a difference may have come from, not that it caused anything: a "
@@ -54,7 +56,7 @@ class Cause:
     verdict: Verdict
     """``first``: nothing differs before it; ``flows``: its input holds text of an earlier difference; ``new``: its
     input differs and holds none; ``same-input``: the input is the same and the output is not; ``no-input``: none was
-    recorded; ``order``: only its place differs."""
+    recorded; ``order``: only its place differs; ``end``: the other recording has nothing after this point."""
     sources: tuple[Source, ...] = ()
 
 
@@ -73,19 +75,64 @@ _Sides: TypeAlias = tuple[list[str], list[str]]
 
 def explain(result: DiffResult) -> Explanation:
     """Say of each difference whether its text flows from an earlier one."""
-    causes: list[Cause] = []
-    needles: list[tuple[str, int, Row]] = []
     rows = list(islice(result.differing, MOST_ROWS))
+    tail = _tail_start(result)
+    places = {row: place for place, row in enumerate(result.rows)}
+    needles = _Needles()
+    causes: list[Cause] = []
     for place, row in enumerate(rows):
-        inputs, outputs = _texts(result, row, "input"), _texts(result, row, "value")
-        sources = _sources(needles, inputs)
+        if place and row.kind in ("added", "removed") and places[row] >= tail:
+            causes.append(Cause(row, "end"))
+            continue
+        inputs = _texts(result, row, "input")
+        sources = needles.sources(inputs)
         causes.append(Cause(row, _verdict(result, row, sources, first=not place), sources))
-        room = _NEEDLES - len(needles)
-        found = [(text, side, row) for side in (0, 1) for text in dict.fromkeys(outputs[side]) if text]
-        other = [set(outputs[1]), set(outputs[0])]
-        needles += [needle for needle in found if needle[0] not in other[needle[1]]][:room]
+        needles.add(row, _texts(result, row, "value"), inputs)
     unseen = sum(1 for _ in result.differing) - len(rows)
     return Explanation(tuple(causes), unseen)
+
+
+def _tail_start(result: DiffResult) -> int:
+    """Return the index of the row from which on only one recording goes on."""
+    rows = result.rows
+    start = len(rows)
+    while start and rows[start - 1].kind in ("added", "removed") and rows[start - 1].kind == rows[-1].kind:
+        start -= 1
+    return start
+
+
+class _Needles:
+    """Texts that earlier outputs hold on one side only."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[int, str], list[Row]] = {}
+
+    def add(self, row: Row, outputs: _Sides, inputs: _Sides) -> None:
+        """Take in the texts of a row's output that its own input does not hold: those came from elsewhere."""
+        hays = _hays(inputs)
+        for side in (0, 1):
+            other = set(outputs[1 - side])
+            for text in dict.fromkeys(outputs[side]):
+                if text in other or text in hays[side]:
+                    continue
+                if len(self._rows) < _NEEDLES or (side, text) in self._rows:
+                    self._rows.setdefault((side, text), []).append(row)
+
+    def sources(self, inputs: _Sides) -> tuple[Source, ...]:
+        """Return the rows whose text these inputs hold, on one side only; the longest texts first, then the latest."""
+        hays = _hays(inputs)
+        best: dict[Row, tuple[int, str]] = {}
+        for order, ((side, text), rows) in enumerate(self._rows.items()):
+            if len(rows) > _COMMON or len(text) <= len(best.get(rows[-1], (0, ""))[1]):
+                continue
+            if _holds(hays[side], text) and not _holds(hays[1 - side], text):
+                best[rows[-1]] = (order, text)
+        ranked = sorted(best.items(), key=lambda found: (-len(found[1][1]), -found[1][0]))
+        return tuple(Source(row, text) for row, (_, text) in ranked[:_SOURCES])
+
+
+def _hays(texts: _Sides) -> tuple[str, str]:
+    return "\n".join(texts[0])[:_HAY], "\n".join(texts[1])[:_HAY]
 
 
 def _verdict(result: DiffResult, row: Row, sources: tuple[Source, ...], *, first: bool) -> Verdict:
@@ -101,17 +148,6 @@ def _verdict(result: DiffResult, row: Row, sources: tuple[Source, ...], *, first
     if row.kind == "changed" and not any(change.part == "input" for change in result.changes(row, _CHANGES)):
         return "same-input"
     return "new"
-
-
-def _sources(needles: list[tuple[str, int, Row]], inputs: _Sides) -> tuple[Source, ...]:
-    """Return the earlier differences whose text the inputs hold, on one side only; the longest texts first."""
-    hays = ["\n".join(side)[:_HAY] for side in inputs]
-    best: dict[Row, str] = {}
-    for text, side, row in needles:
-        if len(text) > len(best.get(row, "")) and _holds(hays[side], text) and not _holds(hays[1 - side], text):
-            best[row] = text
-    ranked = sorted(best.items(), key=lambda found: -len(found[1]))
-    return tuple(Source(row, text) for row, text in ranked[:_SOURCES])
 
 
 def _holds(hay: str, text: str) -> bool:

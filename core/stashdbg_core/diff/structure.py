@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.diff.sequences import Pair, matches
+from stashdbg_core.tags import TAG
 
 Path: TypeAlias = "tuple[Path, str | int] | None"
 """Where a value stands: the path of its container, and its key or index there; None is the root."""
@@ -59,7 +60,8 @@ _Task: TypeAlias = tuple[Path, Path, Any, Any]
 def differences(before: Json, after: Json) -> Iterator[Difference]:
     """Yield every difference in the order of the trees; none exactly when the canonical forms are equal.
 
-    What was paired is told by position or by content, whichever reports less; a list is never matched out of order.
+    List items are paired by position or by content, whichever reports less, and never out of order. Values of different
+    types, such as a set and an error, are one difference.
     """
     contents = _Contents()
     pending: list[_Task] = [(None, None, before, after)]
@@ -67,7 +69,7 @@ def differences(before: Json, after: Json) -> Iterator[Difference]:
         path, path_after, old, new = pending.pop()
         if old is new:
             continue
-        if type(old) is dict and type(new) is dict:
+        if type(old) is dict and type(new) is dict and old.get(TAG) == new.get(TAG):
             pending.extend(reversed(_members(path, path_after, old, new)))
         elif type(old) is list and type(new) is list:
             pending.extend(reversed(_items(path, path_after, old, new, contents)))
@@ -93,7 +95,7 @@ def path_parts(path: Path) -> list[str | int]:
 
 def same_leaf(old: Any, new: Any) -> bool:
     """Tell whether two scalars have one canonical form; false for containers, which the walk takes apart."""
-    if type(old) is not type(new) or type(old) in (dict, list) or old != new:
+    if type(old) is not type(new) or type(old) is dict or type(old) is list or old != new:
         return False
     return type(old) is not float or math.copysign(1.0, old) == math.copysign(1.0, new)
 

@@ -27,7 +27,8 @@ def _class(code: int) -> int:
 
 
 _CLASS: Final = bytes(map(_class, range(256)))
-_RUNS: Final = re.compile(b"a" * (RUN - 1) + b"a+")
+_RUN: Final = b"a" * RUN
+_REST: Final = re.compile(b"a*")
 _DISCORD: Final = b".aaaaaa."
 _SHORT: Final = b'"aaa"'
 _AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,]|%3d)"""
@@ -60,13 +61,14 @@ _NAMES: Final = (
             + _AFTER
             + b")",
             b"ies?(?:(?<=cookie)|(?<=cookies))" + _AFTER,
+            b"s(?:(?<=hooks)slackcom/|/(?<=/api/webhooks/))",
         )
     ),
     re.compile(b"cre" + _one_of(b"ts?(?:(?<=secret)|(?<=secrets))", b"dentials?") + _AFTER),
     re.compile(b"p" + _one_of(b"ass(?:w(?:or[dt]s?|d)|phrase|code|)", b"wd") + _AFTER),
     re.compile(b"uth(?<=auth)(?:orization)?" + _AFTER),
 )
-"""Names that announce secrets, few patterns for many: each begins with a literal that is rare, which ``re`` finds as
+"""Names that announce secrets, and two addresses that hold one, few patterns for many: each begins with a literal that is rare, which ``re`` finds as
 fast as ``in`` does, and looks back from there."""
 _SCHEMES: Final = re.compile(b"b(?:earer|asic)")
 _BEARER = re.compile(rb"(?i:bearer)(?:[ +\t\r\n]|%20|\\[tnr])+[A-Za-z0-9._~+/-]{8}")
@@ -92,9 +94,9 @@ _HEADS: Final = frozenset(
 _BEFORE_POINT: Final = (b"SG.", b"hvs.", b"hvb.", b"hvr.", b"ya29.")
 _TELEGRAM: Final = re.compile(rb"(?::|%3[Aa])AA")
 _ESCAPE: Final = re.compile(rb"(?:\\(?:u[0-9a-fA-F]{4}|[nrtbf])|%[0-9A-Fa-f]{2})")
-_TO_UNDERSCORE: Final = bytes.maketrans(b"-", b"_")
-_TELLING: Final = frozenset((b".", b":", b"%", b"\\"))
-"""What before a run may change what it is."""
+_TO_UNDERSCORE: Final = bytes.maketrans(b"- ", b"__")
+_TELLING: Final = frozenset((b":", b"%", b"\\"))
+"""What before a run, beside a point, may change what it is."""
 _OF_NUMBERS: Final = b"0123456789.+-eE"
 _LONGEST_NUMBER: Final = 40
 _SHORTEST: Final = 6
@@ -126,7 +128,9 @@ class Prefilter:
             if name.search(folded):
                 return True
         classes = text.translate(_CLASS)
-        if _has_known_run(text, classes) or (_SHORT in classes and _has_short_name(text, classes)):
+        if _RUN in classes and _has_known_run(text, classes):
+            return True
+        if _SHORT in classes and _has_short_name(text, classes):
             return True
         if _SCHEMES.search(folded) and (_BEARER.search(text) or _BASIC.search(text)):
             return True
@@ -144,7 +148,7 @@ class Prefilter:
             return True
         if b"$" in text and (b'"$stash":"stream"' in text or b'"base64":' in text):
             return True
-        if b"--" in text and any(_is_name(flag) for flag in _FLAG.findall(text)):
+        if b"-" in text and b"--" in text and any(_is_name(flag) for flag in _FLAG.findall(text)):
             return True
         return not self._only_ours and self._wanted(text, folded)
 
@@ -171,26 +175,22 @@ def _has_short_name(text: bytes, classes: bytes) -> bool:
 
 def _has_known_run(text: bytes, classes: bytes) -> bool:
     """Tell whether a run of token characters begins, or is preceded, as a known token does."""
-    words: list[bytes] = []
-    for run in _RUNS.finditer(classes):
-        start, end = run.span()
-        found = text[start:end].translate(_TO_UNDERSCORE).split(b"_")
-        words += found
+    runs: list[bytes] = []
+    start = classes.find(_RUN)
+    while start >= 0:
+        end = _REST.match(classes, start + RUN).end()  # type: ignore[union-attr]
+        run = text[start:end]
+        runs.append(run)
         before = text[start - 1 : start]
-        if before in _TELLING:
-            if _is_announced(text, classes, start):
+        if before == b".":
+            if text.endswith(_BEFORE_POINT, 0, start) or classes.endswith(_DISCORD, 0, start):
                 return True
-            if escape := _ESCAPE.match(before + found[0]):
-                words.append(found[0][escape.end() - 1 :])
-    if not words:
-        return False
-    if not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]) or b"AIza" in text:
-        return True
-    return b"hooks" in text and (b"hooks.slack.com" in text or b"/api/webhooks/" in text)
-
-
-def _is_announced(text: bytes, classes: bytes, start: int) -> bool:
-    """Tell whether the run at ``start`` follows what only a token has before it."""
-    if text[max(start - 5, 0) : start].endswith(_BEFORE_POINT) or _TELEGRAM.match(text, start - 1):
-        return True
-    return classes[max(start - 8, 0) : start] == _DISCORD
+        elif before in _TELLING:
+            if _TELEGRAM.match(text, start - 1):
+                return True
+            if escape := _ESCAPE.match(before + run):
+                runs.append(run[escape.end() - 1 :])
+        start = classes.find(_RUN, end)
+    joined = b" ".join(runs)
+    words = joined.translate(_TO_UNDERSCORE).split(b"_")
+    return not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]) or b"AIza" in joined

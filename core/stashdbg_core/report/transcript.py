@@ -86,7 +86,7 @@ class _Speaker:
     def _unseen(self, items: list[Json]) -> list[Json]:
         """Return the messages that do not go on where those of the last call began; each call mostly repeats them."""
         start = 0
-        while start < min(len(items), len(self._last)) and items[start] == self._last[start]:
+        while start < min(len(items), len(self._last)) and _same(items[start], self._last[start]):
             start += 1
         self._last = items
         return items[start:]
@@ -114,6 +114,13 @@ class _Speaker:
             return self._recording.blobs.tree(ref)
         except StashError as failure:
             return f"({failure.message})"
+
+
+def _same(one: Json, other: Json) -> bool:
+    try:
+        return bool(one == other)
+    except RecursionError:  # deeper than Python compares
+        return False
 
 
 def _indented(text: str, seq: int) -> Iterator[str]:

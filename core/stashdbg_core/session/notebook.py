@@ -221,7 +221,7 @@ def notebook_path(recording: Recording, folder: Path | None = None) -> Path:
 
 
 def _identity(recording: Recording) -> Json:
-    """Return what tells recordings of one id apart and stays as a journal grows: when it was made, else how it began."""
+    """Return what tells recordings of one id apart and stays as a journal grows: when it began, else how."""
     made = recording.meta.get("createdAt")
     if isinstance(made, (int, float, str)):
         return str(made)

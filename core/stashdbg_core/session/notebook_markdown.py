@@ -23,11 +23,11 @@ def notebook_markdown(recording: Recording, notebook: Notebook) -> str:
     """Return the notebook as Markdown, marked events in the order of the run."""
     count = len(recording.events)
     name = recording.path.name if recording.path is not None else recording.id
+    ended = "complete" if recording.complete else "incomplete"
     lines = [
         f"# Notes on {code(name, 120)}",
         "",
-        f"Run {code(recording.id, 120)}, {count:,} event{'' if count == 1 else 's'}, "
-        f"{'complete' if recording.complete else 'incomplete'}.",
+        f"Run {code(recording.id, 120)}, {count:,} event{'' if count == 1 else 's'}, {ended}.",
     ]
     if notebook.breakpoints:
         lines += ["", "Breakpoints: " + ", ".join(code(query, 200) for query in notebook.breakpoints)]

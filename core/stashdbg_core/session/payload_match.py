@@ -132,7 +132,7 @@ def texts_of(tree: Json) -> Iterator[str]:
 
 
 def _hits(block: bytes, start: int, needle: bytes, ignores_case: bool, offsets: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers of the entries of a block that hold the needle or a mark; an entry that does is left at once."""
+    """Yield the numbers of the entries of a block that hold the needle or a mark."""
     for wanted, text in [(needle, block.lower() if ignores_case else block), *((mark, block) for mark in _MARKS)]:
         at = text.find(wanted)
         while at >= 0:

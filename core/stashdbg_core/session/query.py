@@ -45,10 +45,10 @@ def parse_query(text: str) -> Query:
         StashError: ``ERR_INVALID_INPUT``: it is none; the message names the column, ``details`` has ``column`` from 0.
     """
     parser = _Parser(text)
-    if parser.next.kind == "end":
+    if parser.at_end:
         return Query("all")
     query = parser.alternatives(0)
-    if parser.next.kind != "end":
+    if not parser.at_end:
         raise fault("a ) has no partner", text, parser.next.column, _QUOTE)
     return query
 
@@ -63,6 +63,10 @@ class _Parser:
     @property
     def next(self) -> Token:
         return self._tokens[self._at]
+
+    @property
+    def at_end(self) -> bool:
+        return self.next.kind == "end"
 
     def take(self) -> Token:
         token = self.next

@@ -37,6 +37,7 @@ class _Reader:
         self.data = data
         self.limits = limits
         self.found = Found(has_events=False)
+        self.seen: set[str] = set()
         self.refs: list[str] = []
         self.places: list[tuple[int, int]] = []
         self.waste = 2 * len(data) + _WASTE
@@ -65,10 +66,11 @@ class _Reader:
             if data[pos : pos + 1] == b",":
                 pos = skip_space(data, pos + 1)
             name, start, pos = self._key(pos)
-            if name in found.top or (name == "events" and len(found.events)) or (name == "blobs" and self.refs):
+            if name in self.seen:
                 message = f"key {shorten(name, 80)!r} stands twice at the top; the last counts"
                 found.notes.add("duplicate-key", message, offset=start)
                 self._forget(name)
+            self.seen.add(name)
             opening = data[pos : pos + 1]
             found.has_events |= name == "events"
             if name == "events" and opening == b"[":

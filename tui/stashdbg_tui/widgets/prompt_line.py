@@ -1,23 +1,63 @@
-"""The ``:`` prompt: one line of typing that a person ends with Enter or Esc."""
+"""The line a person types at: where to go, what to look for, what to show. Enter ends it, Esc leaves it.
+
+Each kind of question keeps what was answered before; Up and Down bring it back, Right takes what is offered.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widgets import Input, Label
 
 _LONGEST = 4096
+_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A kind of thing that is asked for."""
+
+    sign: str
+    placeholder: str
+
+
+QUESTIONS = {
+    ":": Question(":", "123  +20  -5  50%  llm:3  write FILE  break QUERY  watch EXPRESSION  note TEXT  q"),
+    "/": Question("/", "a text, or /regex/"),
+    "f": Question("filter", "channel:llm key:search* ms:>1s is:error value:refund -word \"two words\" /regex/"),
+    "note": Question("note", "a note on this event"),
+}
+
+
+class _Offers(Suggester):
+    """Completes the last word from the words that the screen knows."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self.words: Callable[[], Sequence[str]] = lambda: ()
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the line with its last word completed."""
+        head, last = value[: value.rfind(" ") + 1], value[value.rfind(" ") + 1 :]
+        if not last:
+            return None
+        return next((head + word for word in self.words() if word.startswith(last) and word != last), None)
 
 
 class PromptLine(Horizontal):
-    """Hidden until opened; keeps nothing of what was typed before."""
+    """Hidden until opened."""
 
     DEFAULT_CSS = """
     PromptLine { height: 0; background: $panel; }
     PromptLine.-open { height: 1; }
-    PromptLine Label { width: 2; color: $accent; text-style: bold; padding-left: 1; }
+    PromptLine Label { width: auto; color: $accent; text-style: bold; padding: 0 1; }
     PromptLine Input { height: 1; border: none; padding: 0; background: $panel; width: 1fr; }
     PromptLine Input:focus { border: none; background-tint: initial; }
     """
@@ -25,28 +65,38 @@ class PromptLine(Horizontal):
     class Entered(Message):
         """A person typed something and pressed Enter."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, kind: str, text: str) -> None:
             super().__init__()
+            self.kind = kind
             self.text = text
 
     class Left(Message):
         """A person pressed Esc, or deleted past the start."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.kind = ":"
+        self._offers = _Offers()
+        self._answers: dict[str, list[str]] = {}
+        self._back = 0
+        """How far back in the answers the line shown is."""
+
     def compose(self) -> ComposeResult:
         """Make the sign and the field."""
         yield Label(":", markup=False)
-        yield Input(
-            compact=True,
-            max_length=_LONGEST,
-            select_on_focus=False,
-            placeholder="123  +20  -5  50%  llm:3  q  write FILE",
-        )
+        yield Input(compact=True, max_length=_LONGEST, select_on_focus=False, suggester=self._offers)
 
-    def open(self, text: str = "") -> None:
-        """Show the prompt and take the keys."""
+    def open(self, kind: str, words: Callable[[], Sequence[str]], text: str = "") -> None:
+        """Ask for something and take the keys."""
+        self.kind, self._back = kind, 0
+        self._offers.words = words
         self.add_class("-open")
+        question = QUESTIONS[kind]
+        self.query_one(Label).update(Content(question.sign))
         field = self.query_one(Input)
+        field.placeholder = question.placeholder
         field.value = text
+        field.cursor_position = len(text)
         # At once, and with no display: none to wait for: the next key may be here already.
         self.screen.set_focus(field)
 
@@ -58,12 +108,24 @@ class PromptLine(Horizontal):
         """Hand on what was typed."""
         event.stop()
         self.close()
-        self.post_message(self.Entered(event.value))
+        answers = self._answers.setdefault(self.kind, [])
+        if event.value.strip() and event.value not in answers[-1:]:
+            answers.append(event.value)
+            del answers[:-_KEPT]
+        self.post_message(self.Entered(self.kind, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """Leave on Esc, and on Backspace in an empty prompt."""
+        """Leave on Esc, and on Backspace in an empty prompt; look through earlier answers."""
         if event.key == "escape" or (event.key == "backspace" and not self.query_one(Input).value):
             event.stop()
             event.prevent_default()
             self.close()
             self.post_message(self.Left())
+        elif event.key in ("up", "down"):
+            event.stop()
+            event.prevent_default()
+            answers = self._answers.get(self.kind, [])
+            self._back = max(min(self._back + (1 if event.key == "up" else -1), len(answers)), 0)
+            field = self.query_one(Input)
+            field.value = answers[-self._back] if self._back else ""
+            field.cursor_position = len(field.value)

@@ -5,6 +5,7 @@ Rows are drawn from lazy data when they become visible and kept; moving the curs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -13,13 +14,17 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
+from stashdbg_core.errors import StashError
 from stashdbg_core.session.session import Session
 from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.session.text_match import TextMatch
 from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
+from stashdbg_tui.lanes import Rows
 from stashdbg_tui.theme import channel_colour, channel_glyph
 from stashdbg_tui.widgets.line_view import LineView
+from stashdbg_tui.widgets.strips import marked
 
 _MARKS = {"threw": "!", "pending": "…", "damaged": "×"}
 """Signs of what did not go well; each comes with its word."""
@@ -33,7 +38,7 @@ class Timeline(LineView):
 
     BINDINGS = bindings("timeline", target="screen.")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "row--cursor", "row--seq", "row--error", "row--problem", "row--time", "row--key",
+        "row--cursor", "row--seq", "row--error", "row--problem", "row--time", "row--key", "row--mark", "row--found",
         *(f"row--channel-{number}" for number in range(1, 7)),
     }  # fmt: skip
 
@@ -50,13 +55,19 @@ class Timeline(LineView):
         super().__init__(id=id)
         self.session: Session | None = None
         self.cursor = -1
+        """Position of the event at the cursor."""
+        self.rows = Rows(None, 0)
+        self.match: TextMatch | None = None
+        """What is marked in the rows."""
+        self.marks: Callable[[int], str] = lambda position: ""
+        """Returns the sign of a position's mark."""
         self._digits = 1
         self._channel_width = self._key_width = 1
 
     @property
     def row_count(self) -> int:
-        """One row an event."""
-        return self.session.count if self.session is not None else 0
+        """One row an event that is shown."""
+        return len(self.rows) if self.session is not None else 0
 
     def show_session(self, session: Session) -> None:
         """Show a recording, or a fuller one, with its cursor in sight."""
@@ -67,30 +78,55 @@ class Timeline(LineView):
             self._digits = min(max(len(str(seq)) for seq in ends), 12)
             columns, sample = session.columns, _sample(session.count)
             self._channel_width = max(_cells(columns.channel_at(place)) for place in sample)
-            self._key_width = max(_cells(columns.key_at(place)) for place in sample) + 2
+            self._key_width = max(_cells(columns.key_at(place)) for place in sample) + 1
+        self.show_rows(Rows(None, session.count))
+
+    def show_rows(self, rows: Rows) -> None:
+        """Show these rows, the cursor's in sight."""
+        self.rows = rows
         self.top = max(min(self.top, self.row_count - self.page_rows), 0)
-        self.reveal(self.cursor)
+        self.reveal(rows.row(self.cursor))
         self.forget_rows()
 
     def show_cursor(self, position: int) -> None:
         """Put the cursor on a row; draws the old and the new one, or all when it had to scroll."""
         old, self.cursor = self.cursor, position
-        if not self.reveal(position):
-            self.refresh_rows(old, position)
+        row = self.rows.row(position)
+        if not self.reveal(row):
+            self.refresh_rows(self.rows.row(old), row)
+
+    def recentre(self) -> None:
+        """Scroll the cursor's row into the middle."""
+        self.scroll_to_row(self.rows.row(self.cursor) - self.page_rows // 2)
+
+    def mark(self, match: TextMatch | None) -> None:
+        """Mark a text in the rows."""
+        self.match = match
+        self.forget_rows()
 
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row, drawn before or drawn now."""
-        at_cursor = row == self.cursor
-        key = (row, width, at_cursor, at_cursor and self.has_focus)
+        position = self.rows.position(row)
+        at_cursor = position == self.cursor
+        key = (position, width, at_cursor, at_cursor and self.has_focus)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self._drawn(row, width, at_cursor)
+            strip = self._drawn(position, width, at_cursor)
+            if self.match is not None:
+                strip = marked(strip, self._found(strip.text, self.match), self.style_of("row--found"))
+            self._strips[key] = strip
         return strip
 
-    def _drawn(self, row: int, width: int, at_cursor: bool) -> Strip:
+    def _found(self, text: str, match: TextMatch) -> list[tuple[int, int]]:
+        try:
+            return list(match.spans(text))
+        except StashError:
+            return []
+
+    def _drawn(self, position: int, width: int, at_cursor: bool) -> Strip:
         session = self.session
         assert session is not None
-        event = session.event_at(row)
+        event = session.event_at(position)
         base = self.base_style + (self.style_of("row--cursor") if at_cursor else Style.null())
         word = outcome_word(event)
         plain = at_cursor and self.app.native_ansi_color  # a reversed row of many colours cannot be read
@@ -102,17 +138,21 @@ class Timeline(LineView):
         channel_width, key_width = self._name_widths(width)
         parts: list[tuple[str, Style]] = [
             ("▌" if at_cursor else " ", colour),
+            (safe.fit(self.marks(position), 1), style_of("row--mark")),
             (f"{safe.fit(str(event.seq), self._digits).strip():>{self._digits}} ", style_of("row--seq")),
             (f"{mark or channel_glyph(event.channel)} ", troubled),
             (safe.fit(event.channel, channel_width) + " ", colour),
             (indent, style_of("row--seq")),
-            (safe.fit(event.key, key_width - len(indent)), style_of("row--key")),
+            (safe.fit(event.key, key_width - len(indent)) + " ", style_of("row--key")),
         ]
         if width >= 48:
             parts.append(
                 (f"{duration_words(event.ms) if event.ms is not None else '':>{_TIME}}", style_of("row--time"))
             )
-        parts.append(("  ", base))
+        parts.append(("  ", Style.null()))
+        stretch = self.rows.stretch(position)
+        if stretch > 1:
+            parts.append((f"▸ {stretch} of lane {safe.fit(event.thread or 'main', 16).strip()}  ", style_of("row--mark")))
         left = width - sum(safe.cells(text) for text, _ in parts)
         if mark and left > len(word) + 4:
             parts.append((f"{safe.shown(word)} ", troubled))
@@ -128,23 +168,23 @@ class Timeline(LineView):
 
     def on_focus(self) -> None:
         """Show the cursor row as the focused one."""
-        self.refresh_rows(self.cursor)
+        self.refresh_rows(self.rows.row(self.cursor))
 
     def on_blur(self) -> None:
         """Show the cursor row as the quiet one."""
-        self.refresh_rows(self.cursor)
+        self.refresh_rows(self.rows.row(self.cursor))
 
     def on_resize(self, event: events.Resize) -> None:
         """Keep the cursor in sight."""
         super().on_resize(event)
         if self.row_count:
-            self.reveal(self.cursor)
+            self.reveal(self.rows.row(self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         """Choose the event clicked on; a double click looks into it."""
         row = self.top + event.y
         if event.x < self.size.width - 1 and row < self.row_count:
-            self.post_message(self.Chosen(row, opened=event.chain > 1))
+            self.post_message(self.Chosen(self.rows.position(row), opened=event.chain > 1))
 
 
 def _cells(text: str) -> int:

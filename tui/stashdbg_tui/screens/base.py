@@ -1,0 +1,154 @@
+"""What every verb of the main screen stands on: its panes, its session, and work done between two keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, TypeVar, cast
+
+from textual import getters
+from textual.screen import Screen
+
+from stashdbg_core.errors import StashError
+from stashdbg_core.session.inspection import Part
+from stashdbg_core.session.session import Move, Session
+from stashdbg_core.session.tasks import Steps, Task
+from stashdbg_tui.lanes import Rows
+from stashdbg_tui.widgets.choice_line import ChoiceLine
+from stashdbg_tui.widgets.notice import Notice
+from stashdbg_tui.widgets.panel import Panel, PanelRow
+from stashdbg_tui.widgets.payload_view import PayloadView
+from stashdbg_tui.widgets.prompt_line import PromptLine
+from stashdbg_tui.widgets.scrubber import Scrubber
+from stashdbg_tui.widgets.status_line import StatusLine
+from stashdbg_tui.widgets.tabs_line import TabsLine
+from stashdbg_tui.widgets.timeline import Timeline
+
+T = TypeVar("T")
+
+_SLICE_MS = 8.0
+_PAUSE_SECONDS = 0.004
+
+PanelKind = Literal["marks", "lanes", "watches", "recordings", "why"]
+
+
+class SessionScreen(Screen[None]):
+    """Panes over one session."""
+
+    timeline = getters.query_one("#timeline", Timeline)
+    payload = getters.query_one("#payload", PayloadView)
+    tabs = getters.query_one("#tabs", TabsLine)
+    scrubber = getters.query_one("#scrubber", Scrubber)
+    status = getters.query_one("#status", StatusLine)
+    prompt = getters.query_one("#prompt", PromptLine)
+    choice = getters.query_one("#choice", ChoiceLine)
+    panel = getters.query_one("#panel", Panel)
+    notice = getters.query_one("#notice", Notice)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+        self.part: Part = "value"
+        self.rows = Rows(None, 0)
+        """Which events the timeline shows."""
+        self._tasks: dict[str, Task[Any]] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being worked on between keys."""
+        return bool(self._tasks)
+
+    def inspect(self) -> None:
+        """Show the part of the event at the cursor."""
+        raise NotImplementedError
+
+    def follow(self, move: Move) -> bool:
+        """Let every pane follow a move, or say why there was none; tell whether there was one."""
+        if not move.made:
+            self.status.show(move.reason)
+            return False
+        self.timeline.show_cursor(move.position)
+        self.scrubber.show_cursor(move.position)
+        self.status.show()
+        self.inspect()
+        if self.panel.kind == "watches":
+            self.list_rows("watches")
+        return True
+
+    def list_rows(self, kind: str) -> None:
+        """List something in the panel anew."""
+        raise NotImplementedError
+
+    # Work between two keys
+
+    def work_on(
+        self,
+        group: str,
+        steps: Steps[T],
+        done: Callable[[T], object],
+        progress: Callable[[], object] | None = None,
+    ) -> None:
+        """Do work in slices between keys, in place of what the group was doing; small work is done at once."""
+        self.stop_work(group)
+        task: Task[T] = Task(steps)
+        self._tasks[group] = task
+        self._work(group, task, done, progress)
+
+    def stop_work(self, *groups: str) -> bool:
+        """Stop what groups, or all of them, are working on; tell whether they were."""
+        stopped = False
+        for group in groups or tuple(self._tasks):
+            task = self._tasks.pop(group, None)
+            if task is not None:
+                task.cancel()
+                stopped = True
+        return stopped
+
+    def _work(
+        self,
+        group: str,
+        task: Task[Any],
+        done: Callable[[Any], object],
+        progress: Callable[[], object] | None,
+    ) -> None:
+        if self._tasks.get(group) is not task:
+            return
+        try:
+            over = task.work(_SLICE_MS)
+        except StashError as failure:
+            self._tasks.pop(group, None)
+            self.say_failure(failure)
+            return
+        if over:
+            self._tasks.pop(group, None)
+            done(task.result)
+            return
+        if progress is not None:
+            progress()
+        self.set_timer(_PAUSE_SECONDS, partial(self._work, group, task, done, progress))
+
+    def say_failure(self, failure: StashError) -> None:
+        """Say in the status line why something cannot be done, and what to do."""
+        hint = f"; {failure.hint}" if failure.hint else ""
+        self.status.show(f"{failure.message}{hint}")
+
+    # The panel
+
+    def open_panel(self, kind: PanelKind, title: str, rows: Sequence[PanelRow], *, focus: bool = True) -> None:
+        """Show a list below the inspector."""
+        self.panel.show_rows(kind, title, rows)
+        self.add_class("-panel")
+        if focus:
+            self.set_focus(self.panel)
+
+    def close_panel(self) -> None:
+        """Take the list away."""
+        had_focus = self.panel.has_focus
+        self.remove_class("-panel")
+        self.panel.kind = ""
+        if had_focus:
+            self.set_focus(self.timeline)
+
+    async def run_answer(self, action: str) -> None:
+        """Run an action by its name."""
+        await cast(Any, self).run_action(action)
