@@ -1,6 +1,6 @@
 """Draws the pictures of README and docs from the real app: ``python screenshots/generate.py [NAME…]``.
 
-Each scene is the app on a recording, some keys, and a size; what is written is Textual's own SVG without the web fonts it
+Each scene is the app on a recording, some keys and a size; written is Textual's own SVG without the web fonts it
 would fetch.
 """
 

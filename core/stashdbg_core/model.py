@@ -190,4 +190,3 @@ class Recording:
     def complete(self) -> bool:
         """Whether the run ended while it was being recorded, and the file is whole."""
         return self.meta.get("complete") is not False and not any(n.kind == "truncated" for n in self.notes)
-

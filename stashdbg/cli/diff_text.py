@@ -47,9 +47,13 @@ def print_diff(
         console.line()
         run = list(group)
         shown = run if everything or len(run) <= _RUN else run[: _RUN - 1]
+        ended = False
         for row in shown:
             _print_row(result, row)
-            _print_cause(result, causes.get(row))
+            cause = causes.get(row)
+            if not (ended and cause is not None and cause.verdict == "end"):
+                _print_cause(result, cause)
+            ended = cause is not None and cause.verdict == "end"
         if len(shown) < len(run):
             _print_more(result, run[len(shown) :])
     _print_tail(result, why, everything=everything)
@@ -176,7 +180,7 @@ def _print_cause(result: DiffResult, cause: Cause | None) -> None:
         "same-input": "new: the same input gave another output",
         "no-input": "unknown: no input was recorded",
         "order": "order only: the same call at another place",
-        "end": "the other recording ends before this",
+        "end": "from here on the other recording has no calls",
     }
     console.line(Styled("  why ", "bold"), words[cause.verdict])
     for source in cause.sources:

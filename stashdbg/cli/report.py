@@ -62,7 +62,9 @@ def command(
     fields = Fields(title, steps, expected, actual)
     recordings = [recording for file in files for recording in load_recordings(file, limit)]
     offer = describe(recordings, rules=rule_set(rules, pii))
-    chosen = [name.strip() for names in include or () for name in names.split(",") if name.strip()] or None
+    chosen = None
+    if include is not None:
+        chosen = [name.strip() for names in include for name in names.split(",") if name.strip()]
     if listing:
         _print_offer(offer, offer.preview(chosen, moment, fields if title else None), as_json)
         return

@@ -140,6 +140,7 @@ def test_chosen_units_and_json(run: Path, home: Path, stashdbg: Callable) -> Non
     [
         ((), "title"),
         (("--title", "t", "--include", "conv-7"), "conv-7"),
+        (("--title", "t", "--include", ""), "no conversation"),
         (("--title", "t", "--now", "soon"), "soon"),
         (("--title", "t", "--repo", "x"), "repository"),
     ],

@@ -57,7 +57,7 @@ class Driver:
             await self.pilot.pause()
             await self.app.workers.wait_for_complete()
             await self.pilot.pause()
-            if self.screen.payload.settled:
+            if self.screen.payload.settled and not self.screen.busy:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("the screen never came to rest")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import shlex
 from pathlib import Path
 from typing import BinaryIO
 
-from stashdbg_core.errors import StashError
+from stashdbg_core.errors import StashError, not_found
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import sanitize, shorten
 from stashdbg_core.session.fields import event_fields
@@ -17,26 +18,45 @@ CLIPBOARD_BYTES = 74_994
 """Encoded bytes that terminals are known to take in one OSC 52 sequence."""
 
 
-def copy_note(recording: Recording, event: RecordedEvent, part: Part) -> tuple[str | None, str]:
-    """Return the text to copy, None when it cannot be, and a sentence about it.
-
-    A text is copied as the text it is, without JSON quotes; anything else as JSON.
-    """
-    if part == "fields":
-        text = "\n".join(f"{row.name}: {row.text}" for row in event_fields(recording, event))
-    else:
-        ref = ref_of(event, part)
-        if ref is None:
-            return None, "nothing to copy: no input was recorded for this call"
-        try:
-            text = _plain(whole_value(recording, ref))
-        except StashError as failure:
-            return None, f"nothing to copy: {failure.message}"
+def copy_note(text: str) -> tuple[str | None, str]:
+    """Return what of a text can be copied, None where it is too much, and a sentence about it."""
     raw = text.encode("utf-8", "replace")
     if len(base64.b64encode(raw)) > CLIPBOARD_BYTES:
         return None, f"{size_words(len(raw))} is more than terminals take; :write FILE saves it"
     hidden = "; it holds control or invisible characters" if sanitize(text) != text else ""
     return raw.decode("utf-8"), f"copied {size_words(len(raw))} if the terminal allows OSC 52{hidden}"
+
+
+def value_text(recording: Recording, event: RecordedEvent, part: Part) -> str:
+    """Return what a part of an event is as text: a text without JSON quotes, anything else as JSON.
+
+    Raises:
+        StashError: There is nothing to copy.
+    """
+    if part == "fields":
+        return "\n".join(f"{row.name}: {row.text}" for row in event_fields(recording, event))
+    ref = ref_of(event, part) if part in ("value", "input", "raw") else event.ref
+    if ref is None:
+        raise not_found("no input was recorded for this call")
+    raw = whole_value(recording, ref)
+    return raw.decode("utf-8", "replace") if part == "raw" else _plain(raw)
+
+
+def event_text(event: RecordedEvent) -> str:
+    """Return an event's record as the line of JSON that stands in a recording."""
+    from stashdbg_core.store.event_record import encode_event
+
+    return encode_event(event).decode("utf-8", "replace")
+
+
+def command_line(path: Path | None, seq: int | None, query: str) -> str:
+    """Return the command that prints an event, or the events that a query leaves."""
+    words = ["stashdbg", "show", str(path) if path is not None else "FILE"]
+    if seq is not None:
+        words += ["--at", str(seq)]
+    elif query:
+        words += ["--filter", query]
+    return shlex.join(words)
 
 
 def save_value(recording: Recording, event: RecordedEvent, part: Part, file: str) -> str:

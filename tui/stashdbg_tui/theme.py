@@ -23,6 +23,8 @@ DARK = Theme(
     variables={
         "cursor-row": "#2e3854",
         "cursor-row-blurred": "#222838",
+        "found": "#e0af68",
+        "found-text": "#14161f",
         "muted": "#6b7394",
         "rule": "#2c3146",
         "json-key": "#7dcfff",
@@ -57,6 +59,8 @@ LIGHT = Theme(
     variables={
         "cursor-row": "#d3def7",
         "cursor-row-blurred": "#e6e9f0",
+        "found": "#ffdf8e",
+        "found-text": "#2a2f45",
         "muted": "#7a7f92",
         "rule": "#d9d5c9",
         "json-key": "#0f7ea3",
@@ -78,6 +82,8 @@ LIGHT = Theme(
 FALLBACK = {
     "cursor-row": "$primary 30%",
     "cursor-row-blurred": "$foreground 10%",
+    "found": "$warning",
+    "found-text": "$background",
     "muted": "$foreground 60%",
     "rule": "$foreground 20%",
     "json-key": "$secondary",
@@ -96,6 +102,8 @@ FALLBACK = {
 ANSI = {
     "cursor-row": "ansi_default",
     "cursor-row-blurred": "ansi_default",
+    "found": "ansi_default",
+    "found-text": "ansi_default",
     "muted": "ansi_bright_black",
     "rule": "ansi_bright_black",
     "json-key": "ansi_cyan",
@@ -124,3 +132,11 @@ def channel_colour(channel: str) -> int:
 def channel_glyph(channel: str) -> str:
     """Return the sign that stands for a channel beside its colour."""
     return _GLYPHS[channel_colour(channel)]
+
+
+_SIGNS = {"bookmark": ("*", "*"), "note": ("✎", "+"), "breakpoint": ("●", "o")}
+
+
+def sign(name: str) -> str:
+    """Return the sign of a mark."""
+    return _SIGNS[name][0]

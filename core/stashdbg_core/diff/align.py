@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from stashdbg_core.diff.contents import Contents
-from stashdbg_core.diff.sequences import longest_rising, matches
+from stashdbg_core.diff.sequences import matches, rising_most
 
 AlignMode: TypeAlias = Literal["content", "identity"]
 
@@ -43,9 +43,13 @@ class Alignment:
         self.equal[place] = self._same(place, other)
 
     def anchors(self) -> list[int]:
-        """Return the positions in the first whose partners rise, the most there can be; the other pairs moved."""
+        """Return the positions in the first whose partners rise, the most there can be; the other pairs moved.
+
+        Where it is all one, what changed is said to have moved, and not what is the same.
+        """
         places = [place for place, other in enumerate(self.partner) if other != NONE]
-        return [places[at] for at in longest_rising([self.partner[place] for place in places])]
+        others = [self.partner[place] for place in places]
+        return [places[at] for at in rising_most(others, [self.equal[place] for place in places])]
 
     def whole(self, side: int, place: int) -> tuple[bytes, bytes]:
         """Return digests of an event's value and input by canonical form, each made once."""

@@ -27,6 +27,7 @@ _LONGEST = 10_000
 _HAY = 100_000
 """Characters of a call's differing input that are looked through, on each side."""
 _NEEDLES = 1000
+_LONGEST_TEXTS = 50
 _SOURCES = 3
 _SURE = 4
 """Shorter texts count only as whole words."""
@@ -106,10 +107,13 @@ class _Needles:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[int, str], list[Row]] = {}
+        self._calls: list[tuple[Row, tuple[str, str], tuple[str, str]]] = []
+        """Rows with the differing texts of their outputs, and of their own inputs."""
 
     def add(self, row: Row, outputs: _Sides, inputs: _Sides) -> None:
         """Take in the texts of a row's output that its own input does not hold: those came from elsewhere."""
         hays = _hays(inputs)
+        self._calls.append((row, _hays(outputs), hays))
         for side in (0, 1):
             other = set(outputs[1 - side])
             for text in dict.fromkeys(outputs[side]):
@@ -127,8 +131,23 @@ class _Needles:
                 continue
             if _holds(hays[side], text) and not _holds(hays[1 - side], text):
                 best[rows[-1]] = (order, text)
+        for order, row, text in self._quoted(inputs):
+            if len(text) > len(best.get(row, (0, ""))[1]):
+                best[row] = (order, text)
         ranked = sorted(best.items(), key=lambda found: (-len(found[1][1]), -found[1][0]))
         return tuple(Source(row, text) for row, (_, text) in ranked[:_SOURCES])
+
+    def _quoted(self, inputs: _Sides) -> Iterator[tuple[int, Row, str]]:
+        """Yield texts of these inputs that are part of an earlier output, on one side only."""
+        for side in (0, 1):
+            other = set(inputs[1 - side])
+            texts = [text for text in dict.fromkeys(inputs[side]) if len(text) >= _SURE and text not in other]
+            texts = sorted(texts, key=len, reverse=True)[:_LONGEST_TEXTS]
+            for order, (row, outputs, own) in enumerate(self._calls):
+                for text in texts:
+                    if text in outputs[side] and text not in outputs[1 - side] and text not in own[side]:
+                        yield _NEEDLES + order, row, text
+                        break
 
 
 def _hays(texts: _Sides) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 EXACT_CELLS = 16_000_000
 """Cells of one exact table, one bit each; 16 million take 2 MB and some 30 ms."""
@@ -60,6 +61,54 @@ def longest_rising(numbers: Sequence[int]) -> list[int]:
     while index >= 0:
         found.append(index)
         index = below[index]
+    return found[::-1]
+
+
+def rising_most(numbers: Sequence[int], preferred: Sequence[int]) -> list[int]:
+    """Return the indexes of a longest rising subsequence, of those one with the most preferred items.
+
+    Args:
+        numbers: All different.
+        preferred: 1 for an item that should rather be kept than another, else 0.
+    """
+    lowest_after = [*accumulate(reversed(numbers), min)][::-1]
+    found: list[int] = []
+    highest, start = -1, 0
+    for index, number in enumerate(numbers):
+        highest = max(highest, number)
+        if index + 1 == len(numbers) or highest < lowest_after[index + 1]:  # nothing crosses this point
+            if index == start:
+                found.append(index)
+            else:
+                found += _heaviest_rising(numbers, preferred, start, index + 1)
+            start = index + 1
+    return found
+
+
+def _heaviest_rising(numbers: Sequence[int], preferred: Sequence[int], start: int, end: int) -> list[int]:
+    """Return the indexes between ``start`` and ``end`` of a heaviest rising subsequence (Fenwick tree of maxima)."""
+    ranks = {number: rank for rank, number in enumerate(sorted(numbers[start:end]), 1)}
+    size = end - start
+    best: list[tuple[int, int]] = [(0, -1)] * (size + 1)
+    before: list[int] = []
+    top = (0, -1)
+    for index in range(start, end):
+        rank = at = ranks[numbers[index]]
+        reached = (0, -1)
+        while at:
+            reached = max(reached, best[at])
+            at &= at - 1
+        before.append(reached[1])
+        weight = (reached[0] + size + 1 + preferred[index], index)
+        top = max(top, weight)
+        while rank <= size:
+            best[rank] = max(best[rank], weight)
+            rank += rank & -rank
+    found: list[int] = []
+    index = top[1]
+    while index >= 0:
+        found.append(index)
+        index = before[index - start]
     return found[::-1]
 
 

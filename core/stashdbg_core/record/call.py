@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from time import perf_counter
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.errors import invalid_input
@@ -22,17 +20,12 @@ class Call:
 
     ``returned`` and ``threw`` are for programs that cannot put their call into a function. A call that is not recorded
     (over a cap, or after the recorder was closed) takes its outcome without a word, its ``seq`` is None.
-
-    Once it has its outcome it has every attribute of the ``RecordedEvent`` it is, and stands in for one where events
-    are written: making one of these costs as much as the rest of a short call.
     """
 
     __slots__ = (
-        "_ended", "_tape", "at", "call_id", "channel", "chunks", "input_ref", "key", "label", "ms", "ordinal",
-        "outcome", "parent", "ref", "seq", "site", "started", "thread",
+        "_ended", "_tape", "at", "call_id", "channel", "chunks", "input_ref", "key", "label", "ordinal", "parent",
+        "seq", "site", "started", "thread",
     )  # fmt: skip
-
-    extra: ClassVar[Mapping[str, bytes]] = MappingProxyType({})
 
     def __init__(
         self,
@@ -89,36 +82,28 @@ class Call:
             self._ended = True
             self._tape.keep_stream(self, ending, error, returned)
 
-    def settle(self, outcome: str, ref: str) -> None:
-        """Take the outcome, the ref of its value, and the time it took."""
-        self.outcome = outcome
-        self.ref = ref
-        self.ms = int((perf_counter() - self.started) * 1_000_000) / 1000
-        self.chunks = None
-
-    def as_event(self) -> RecordedEvent:
-        """Return this settled call where an event is asked for; see the class."""
-        return cast("RecordedEvent", self)
-
-    def event(self, outcome: str | None = None, ref: str | None = None) -> RecordedEvent:
-        """Return the event that this settled call is, or would be with this outcome now."""
-        unsettled = outcome is not None
+    def event(self, outcome: str, ref: str, ms: float) -> RecordedEvent:
+        """Return the event that this call is with this outcome, after so many milliseconds."""
         return RecordedEvent(
             self.seq if self.seq is not None else -1,
             self.channel,
             self.key,
             self.ordinal,
-            outcome if outcome is not None else self.outcome,
-            ref if ref is not None else self.ref,
+            outcome,
+            ref,
             self.input_ref,
             self.at,
             self.label,
             self.thread,
             self.parent,
-            round((perf_counter() - self.started) * 1000, 3) if unsettled else self.ms,
+            ms,
             self.call_id,
             self.site,
         )
+
+    def elapsed(self) -> float:
+        """Return the milliseconds since the call started, to the microsecond."""
+        return int((perf_counter() - self.started) * 1_000_000) / 1000
 
     def _end(self, outcome: str, value: Any, kind: Kind) -> None:
         if self._ended:

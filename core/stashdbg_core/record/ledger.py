@@ -14,7 +14,6 @@ from stashdbg_core.canonical import Json, content_ref
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.record.call import Call
-from stashdbg_core.record.capture import Captured
 from stashdbg_core.store.atomic import free_path
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
@@ -30,8 +29,8 @@ EVENT_BYTES = 250
 """What an event's own record counts for in ``max_bytes``."""
 _MOST_UNWRITTEN = 64 << 20
 
-Unfinished = tuple[Call, str, Captured]
-"""A call in flight, and the outcome and value it has if the tape ends now."""
+Unfinished = tuple[Call, str, bytes]
+"""A call in flight, and the outcome and stored value it has if the tape ends now."""
 
 
 class Ledger(Protocol):
@@ -42,7 +41,7 @@ class Ledger(Protocol):
         """Bytes taken so far, roughly."""
         ...
 
-    def store(self, tree: Json, stored: bytes) -> str:
+    def store(self, stored: bytes) -> str:
         """Store a value, its large pieces shared, and return its ref."""
         ...
 
@@ -50,8 +49,8 @@ class Ledger(Protocol):
         """Store a value in one piece and return its ref."""
         ...
 
-    def append(self, call: Call) -> None:
-        """Take a settled call; a file has it, and its values, when this returns."""
+    def append(self, event: RecordedEvent) -> None:
+        """Take a finished call; a file has it, and its values, when this returns."""
         ...
 
     def recording(self, recording_id: str, meta: Mapping[str, Json], unfinished: Sequence[Unfinished]) -> Recording:
@@ -67,33 +66,25 @@ class MemoryLedger:
     """A tape in memory."""
 
     def __init__(self) -> None:
-        self._calls: list[Call] = []
+        self._events: list[RecordedEvent] = []
         self._blobs = BlobStore()
-        self.store = self._blobs.put
+        self.store = self._blobs.share_stored
         self.put = self._blobs.put_stored
+        self.append = self._events.append
 
     @property
     def size(self) -> int:
         """Bytes taken so far, roughly."""
-        return self._blobs.stored_bytes + EVENT_BYTES * len(self._calls)
-
-    def append(self, call: Call) -> None:
-        """Take a settled call."""
-        self._calls.append(call)
+        return self._blobs.stored_bytes + EVENT_BYTES * len(self._events)
 
     def recording(self, recording_id: str, meta: Mapping[str, Json], unfinished: Sequence[Unfinished]) -> Recording:
         """Return the tape so far, calls in flight as they stand; it does not change when recording goes on."""
-        blobs = BlobStore()
-        for ref in self._blobs.refs():
-            blobs.put_raw(ref, self._blobs.payload(ref).raw)
-        events = [call.event() for call in self._calls]
-        return _with_unfinished(recording_id, events, blobs, meta, unfinished)
+        return _with_unfinished(recording_id, self._events, self._blobs.copy(), meta, unfinished)
 
     def finish(self, meta: Callable[[], Mapping[str, Json]], unfinished: Sequence[Unfinished]) -> None:
         """End the tape with the calls in flight as they stand."""
-        for call, outcome, value in unfinished:
-            call.settle(outcome, self.store(value.tree, value.stored))
-            self.append(call)
+        for call, outcome, stored in unfinished:
+            self.append(call.event(outcome, self.store(stored), call.elapsed()))
 
 
 class JournalLedger:
@@ -117,6 +108,7 @@ class JournalLedger:
         self._refs: set[str] = set()
         self._unwritten: list[tuple[str, bytes]] = []
         self._sharer = Sharer(self.put)
+        self.store = self._sharer.store_text
 
     @property
     def size(self) -> int:
@@ -128,10 +120,6 @@ class JournalLedger:
         """The journal's own file."""
         return self._journal.path
 
-    def store(self, tree: Json, stored: bytes) -> str:
-        """Store a value, its large pieces shared, and return its ref."""
-        return self._sharer.store(tree, stored)
-
     def put(self, stored: bytes) -> str:
         """Store a value in one piece and return its ref."""
         ref = content_ref(stored)
@@ -141,11 +129,11 @@ class JournalLedger:
             self._size += len(stored)
         return ref
 
-    def append(self, call: Call) -> None:
-        """Write a settled call and the values not yet written."""
+    def append(self, event: RecordedEvent) -> None:
+        """Write a finished call and the values not yet written."""
         blobs, self._unwritten = self._unwritten, []
         try:
-            self._journal.append(blobs, call.as_event())
+            self._journal.append(blobs, event)
         except BaseException:
             self._take_back(blobs)
             raise
@@ -178,9 +166,8 @@ class JournalLedger:
             OSError: The journal cannot be written.
             StashError: The file cannot be written; the journal stays.
         """
-        for call, outcome, value in unfinished:
-            call.settle(outcome, self.store(value.tree, value.stored))
-            self.append(call)
+        for call, outcome, stored in unfinished:
+            self.append(call.event(outcome, self.store(stored), call.elapsed()))
         self.note(meta())
         self._journal.close()
         self.path = pack(self.journal_path, self.path, overwrite=self._owned)
@@ -193,6 +180,7 @@ class JournalLedger:
             self._refs.difference_update(ref for ref, _ in self._unwritten)
             self._unwritten.clear()
             self._sharer = Sharer(self.put)
+            self.store = self._sharer.store_text
 
 
 def _with_unfinished(
@@ -202,7 +190,9 @@ def _with_unfinished(
     meta: Mapping[str, Json],
     unfinished: Sequence[Unfinished],
 ) -> Recording:
-    open_events = [call.event(outcome, blobs.put(value.tree, value.stored)) for call, outcome, value in unfinished]
+    open_events = [
+        call.event(outcome, blobs.share_stored(stored), call.elapsed()) for call, outcome, stored in unfinished
+    ]
     return Recording(recording_id, EventList([*events, *open_events]), blobs, RawObject.of(meta))
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, Self, TypeVar, cast
 from stashdbg_core.calls import ABSENT, NO_OPTIONS, CallOptions, current_call, refuse_awaitable
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.model import Recording
+from stashdbg_core.model import RETURN, Recording
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.capture import Capture
 from stashdbg_core.record.ledger import JournalLedger, MemoryLedger
@@ -92,6 +92,7 @@ class Recorder:
             self._journal = JournalLedger(Path(path), self.id, self._meta.at_start(), force=force)
         caps = Caps(max_events, max_bytes, max_value_bytes)
         self._tape = TapeEnd(self._journal or MemoryLedger(), Names(masking), capture, losses, caps, clock)
+        self._keep = self._tape.keep_outcome
 
     # What a program calls
 
@@ -117,7 +118,7 @@ class Recorder:
         current_call.set(outer)
         if type(result) not in _PLAIN:
             return cast("T", self._unusual(call, result))
-        call.returned(result)
+        self._keep(call, RETURN, result, "value")
         return result
 
     def call_async(

@@ -20,7 +20,7 @@ from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import RETURN, THROW, Recording
 from stashdbg_core.record.call import Call
-from stashdbg_core.record.capture import Capture, Captured, Kind, stand_in
+from stashdbg_core.record.capture import Capture, Kind, stand_in
 from stashdbg_core.record.lanes import Lanes
 from stashdbg_core.record.ledger import EVENT_BYTES, Ledger, Unfinished
 from stashdbg_core.record.losses import (
@@ -54,10 +54,7 @@ class Caps:
 def time_of(clock: Callable[[], float], losses: Losses) -> float | None:
     """Return the time in milliseconds since the epoch, or None if the clock fails."""
     try:
-        at = clock() * 1000
-        if at - at != 0:
-            raise ValueError("not a moment")
-        return round(at, 3)
+        return int(clock() * 1_000_000) / 1000  # to the microsecond; refuses what is no finite number
     except Exception as error:  # noqa: BLE001 - the clock is the program's, or a test's
         losses.lost(CLOCK_FAILED, "the clock failed", error)
         return None
@@ -89,6 +86,7 @@ class TapeEnd:
         self._capture = capture
         self._losses = losses
         self._caps = caps
+        self._max_events = caps.max_events
         self._clock = clock
         self._lanes = Lanes()
         self._lock = threading.RLock()  # a signal handler or a finaliser may record in the middle of recording
@@ -96,7 +94,7 @@ class TapeEnd:
         self._seqs = count()
         self._open: dict[int, Call] = {}
         self._committing = False
-        self._deferred: deque[tuple[Call, str, Captured]] = deque()
+        self._deferred: deque[tuple[Call, str, bytes, float]] = deque()
         self.size = 0
         """Events on the tape."""
 
@@ -120,7 +118,7 @@ class TapeEnd:
             if self._state != "open":
                 return self._unrecorded(name)
             seq = next(self._seqs)  # in one step: a signal handler may begin a call of its own right here
-            if seq == self._caps.max_events:
+            if seq == self._max_events:
                 self._state = "full"
                 return self._unrecorded(name)
             call = Call(self, seq, name.channel, name.key, next(name.ordinals), at, thread, parent, site)
@@ -140,12 +138,14 @@ class TapeEnd:
 
     def keep_outcome(self, call: Call, outcome: str, value: Any, kind: Kind) -> None:
         """Capture what a call returned or raised, and put the event on the tape."""
-        seq = call.seq if call.seq is not None else -1
-        self._commit(call, outcome, self._capture.value(value, call.channel, call.key, kind, seq))
+        ms = call.elapsed()
+        if call.seq is not None:
+            self._commit(call, outcome, self._capture.value(value, call.channel, call.key, kind, call.seq), ms)
 
     def keep_stream(self, call: Call, ending: Ending, error: BaseException | None, returned: Any) -> None:
         """Put a stream that has ended on the tape; one that failed counts as an error."""
-        self._commit(call, *self._stream_outcome(call, ending, error, returned))
+        ms = call.elapsed()
+        self._commit(call, *self._stream_outcome(call, ending, error, returned), ms)
 
     def recording(self, recording_id: str, meta: Callable[[], Mapping[str, Json]]) -> Recording:
         """Return the tape so far, calls in flight as they stand."""
@@ -175,56 +175,53 @@ class TapeEnd:
             self._losses.lost(LANE_UNKNOWN, "a thread or task could not be named", error)
             return None
 
-    def _commit(self, call: Call, outcome: str, value: Captured) -> None:
+    def _commit(self, call: Call, outcome: str, stored: bytes, ms: float) -> None:
         with self._lock:
             if self._committing:
-                self._deferred.append((call, outcome, value))
+                self._deferred.append((call, outcome, stored, ms))
                 return
-            self._deferred.append((call, outcome, value))
-            while self._deferred:  # asked again once the flag is down: nothing is left behind
-                self._committing = True
-                try:
-                    while self._deferred:
-                        self._put_on_tape(*self._deferred.popleft())
-                finally:
-                    self._committing = False
+            self._committing = True
+            try:
+                self._put_on_tape(call, outcome, stored, ms)
+                while self._deferred:
+                    self._put_on_tape(*self._deferred.popleft())
+            finally:
+                self._committing = False
+            if self._deferred:  # asked again once the flag is down: nothing is left behind
+                self._commit(*self._deferred.popleft())
 
-    def _put_on_tape(self, call: Call, outcome: str, value: Captured) -> None:
+    def _put_on_tape(self, call: Call, outcome: str, stored: bytes, ms: float) -> None:
         if call.seq is None or self._open.pop(call.seq, None) is None:
             self._losses.lost(AFTER_CLOSE, "a call ended after the recorder was closed")
             return
-        if self._is_full(len(value.stored)):
+        if self._caps.max_bytes is not None and self._is_full(len(stored)):
             self._losses.lost(OVER_LIMIT, "the recording has reached max_bytes")
             return
         try:
-            call.settle(outcome, self._stored(value))
-            self._ledger.append(call)
+            self._ledger.append(call.event(outcome, self._ledger.store(stored), ms))
         except Exception as error:  # noqa: BLE001 - a full disk, or a fault of ours, is not the program's problem
             self._losses.lost(EVENT_NOT_WRITTEN, "an event could not be written", error)
             return
         self.size += 1
 
     def _is_full(self, coming: int) -> bool:
+        """Tell whether so many bytes would break ``max_bytes``; no call starts after that."""
         cap = self._caps.max_bytes
-        if cap is not None and self._ledger.size + coming + EVENT_BYTES > cap:
-            self._state = "full" if self._state == "open" else self._state
-        return self._state == "full"
+        if cap is None or self._ledger.size + coming + EVENT_BYTES <= cap:
+            return False
+        self._state = "full" if self._state == "open" else self._state
+        return True
 
-    def _store_input(self, value: Captured) -> str | None:
+    def _store_input(self, stored: bytes) -> str | None:
         with self._lock:
-            if self._is_full(len(value.stored)):
+            if self._caps.max_bytes is not None and self._is_full(len(stored)):
                 return None
             try:
                 # Inside another call's commit nothing may change the tables that sharing walks.
-                return self._ledger.put(value.stored) if self._committing else self._stored(value)
+                return self._ledger.put(stored) if self._committing else self._ledger.store(stored)
             except Exception as error:  # noqa: BLE001 - as for events
                 self._losses.lost(INPUT_NOT_STORED, "an input could not be stored", error)
                 return None
-
-    def _stored(self, value: Captured) -> str:
-        if value.tree is None:
-            return self._ledger.put(value.stored)
-        return self._ledger.store(value.tree, value.stored)
 
     def _unrecorded(self, name: Name) -> Call:
         if self._state == "closed":
@@ -235,7 +232,7 @@ class TapeEnd:
 
     def _stream_outcome(
         self, call: Call, ending: Ending, error: BaseException | None, returned: Any
-    ) -> tuple[str, Captured]:
+    ) -> tuple[str, bytes]:
         chunks, seq = call.chunks, call.seq
         if chunks is None or seq is None:
             raise invalid_input("a call that is no stream was ended as one", hint="use returned() or threw()")
@@ -243,16 +240,15 @@ class TapeEnd:
         if chunks.too_large:
             self._losses.lost(VALUE_TOO_LARGE, "a stream is larger than the recorder's limits")
             return outcome, stand_in("stream larger than the recorder's limits")
-        return outcome, self._capture.tree(chunks.tree(ending, error, returned), call.channel, call.key, seq)
+        stored = stored_form(chunks.tree(ending, error, returned))
+        return outcome, self._capture.stored(stored, call.channel, call.key, "value", seq)
 
     def _unfinished(self) -> list[Unfinished]:
         """Return the calls in flight as they would be; an open stream is abandoned with the chunks it has."""
         unfinished: list[Unfinished] = []
         for call in self._open.values():
             if call.chunks is not None:
-                outcome, value = self._stream_outcome(call, "abandoned", None, ABSENT)
+                unfinished.append((call, *self._stream_outcome(call, "abandoned", None, ABSENT)))
             else:
-                tree = {TAG: PENDING}
-                outcome, value = THROW, Captured(tree, stored_form(tree))
-            unfinished.append((call, outcome, value))
+                unfinished.append((call, THROW, stored_form({TAG: PENDING})))
         return unfinished

@@ -48,28 +48,18 @@ def _one_of(*parts: bytes) -> bytes:
     return b"(?:" + b"|".join(parts) + b")"
 
 
+_KEY: Final = b"ey(?:" + _behind(s.encode() for s in _KEY_STEMS) + b"(?:s|id)?" + _AFTER + b"|(?<=privatekey))"
+_TOKEN: Final = _one_of(b"(?<!pagetoken)(?<!maxtoken)", _behind(_TOKEN_STEMS) + b"s") + _AFTER
+_COOKIE: Final = b"ies?(?:(?<=cookie)|(?<=cookies))" + _AFTER
+_WEBHOOK: Final = b"s(?:(?<=hooks)slackcom/|/(?<=/api/webhooks/))"
 _NAMES: Final = (
-    re.compile(
-        b"k"
-        + _one_of(
-            b"ey(?:" + _behind(s.encode() for s in _KEY_STEMS) + b"(?:s|id)?" + _AFTER + b"|(?<=privatekey))",
-            b"en(?<=token)(?:(?<!pagetoken)(?<!maxtoken)"
-            + _AFTER
-            + b"|"
-            + _behind(_TOKEN_STEMS)
-            + b"s"
-            + _AFTER
-            + b")",
-            b"ies?(?:(?<=cookie)|(?<=cookies))" + _AFTER,
-            b"s(?:(?<=hooks)slackcom/|/(?<=/api/webhooks/))",
-        )
-    ),
+    re.compile(b"k" + _one_of(_KEY, b"en(?<=token)" + _TOKEN, _COOKIE, _WEBHOOK)),
     re.compile(b"cre" + _one_of(b"ts?(?:(?<=secret)|(?<=secrets))", b"dentials?") + _AFTER),
     re.compile(b"p" + _one_of(b"ass(?:w(?:or[dt]s?|d)|phrase|code|)", b"wd") + _AFTER),
     re.compile(b"uth(?<=auth)(?:orization)?" + _AFTER),
 )
-"""Names that announce secrets, and two addresses that hold one, few patterns for many: each begins with a literal that is rare, which ``re`` finds as
-fast as ``in`` does, and looks back from there."""
+"""Names that announce secrets, and addresses that are one. Each pattern begins with what is rare in texts: ``re`` finds
+that as fast as ``in`` does, and looks back from there."""
 _SCHEMES: Final = re.compile(b"b(?:earer|asic)")
 _BEARER = re.compile(rb"(?i:bearer)(?:[ +\t\r\n]|%20|\\[tnr])+[A-Za-z0-9._~+/-]{8}")
 _BASIC = re.compile(rb"(?i:basic)(?:[ +]|%20)+[A-Za-z0-9+/]{6}")

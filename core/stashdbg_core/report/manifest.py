@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
-from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
+from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, WORD
 from stashdbg_core.report.units import Unit
 
 KIND: Final = "bug-report"
 MANIFEST: Final = "manifest.json"
 VERSION: Final = 1
 _ROUNDS: Final = 12
+_BEFORE: Final = 64
+"""Bytes before the word in which a placeholder can begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class ReportFile:
     data: bytes
     units: tuple[str, ...] = ()
     """Ids of the units in it."""
+    kinds: Mapping[str, int] = field(init=False)
+    """How many placeholders of each kind stand in it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", placeholder_kinds(self.data))
 
     @property
     def text(self) -> str:
@@ -54,7 +62,20 @@ class ReportFile:
     @property
     def masked(self) -> int:
         """How many placeholders stand in it."""
-        return sum(1 for _ in ANY_PLACEHOLDER.finditer(self.text)) if b"REDACTED" in self.data else 0
+        return sum(self.kinds.values())
+
+
+def placeholder_kinds(data: bytes) -> dict[str, int]:
+    """Return how many placeholders of each kind stand in some text; only lines that hold one are looked at."""
+    counts: Counter[str] = Counter()
+    word = WORD.encode()
+    at = data.find(word)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        line = data[max(start, at - _BEFORE) : end if end >= 0 else len(data)]
+        counts.update(match["kind"] or "unnamed" for match in ANY_PLACEHOLDER.finditer(line.decode("utf-8", "replace")))
+        at = data.find(word, end) if end >= 0 else -1
+    return dict(sorted(counts.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +181,8 @@ def _tree(contents: Contents) -> dict[str, Json]:
 
 def _kinds(files: Sequence[ReportFile]) -> dict[str, Json]:
     """Return how many placeholders of each kind stand in the recordings of a bundle."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for file in files:
-        if file.name.startswith("recording") and b"REDACTED" in file.data:
-            for match in ANY_PLACEHOLDER.finditer(file.text):
-                kind = match["kind"] or "unnamed"
-                counts[kind] = counts.get(kind, 0) + 1
+        if file.name.startswith("recording"):
+            counts.update(file.kinds)
     return dict(sorted(counts.items()))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.canonical import REF_PREFIX, Json, stored_form
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.edits import edit_tree
 from stashdbg_core.redact.placeholders import OPENING, PlaceholderTable
@@ -23,6 +23,8 @@ from stashdbg_core.report.personal import Person, PersonalText, rewritten
 
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
 _LONG: Final = 16
+_REFERENCE: Final = re.compile(REF_PREFIX + "[0-9a-f]{64}")
+_REFERENCE_BYTES: Final = re.compile(_REFERENCE.pattern.encode())
 
 
 class _Remembering(PlaceholderTable):
@@ -85,7 +87,10 @@ class Residue(Redactor):
         return dict(self._counts)
 
     def holds(self, data: bytes) -> bool:
-        """Tell whether a secret stands in JSON or plain text."""
+        """Tell whether a secret stands in JSON or plain text; references, random digits that they are, do not count."""
+        if not any(needle in data for needle in self._needles):
+            return False
+        data = _REFERENCE_BYTES.sub(b"", data)
         return any(needle in data for needle in self._needles)
 
     def redact_tree(self, tree: Json) -> Json:
@@ -99,11 +104,13 @@ class Residue(Redactor):
     def _found(self, text: str) -> list[Replacement]:
         """Return what to write instead of the secrets in ``text``; of two that overlap, the longer secret."""
         found: list[Replacement] = []
+        references = [match.span() for match in _REFERENCE.finditer(text)] if REF_PREFIX in text else []
         for form, shown in self._spellings:
             start = text.find(form)
             while start >= 0:
                 end = start + len(form)
-                if all(end <= other.start or other.end <= start for other in found):
+                is_free = all(end <= other.start or other.end <= start for other in found)
+                if is_free and not any(first <= start and end <= last for first, last in references):
                     found.append(Replacement(start, end, shown))
                 start = text.find(form, end)
         self._counts.update(new[len(OPENING) : -1].partition("#")[0] for _, _, new in found)

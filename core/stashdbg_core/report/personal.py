@@ -50,12 +50,12 @@ class Person:
     @classmethod
     def here(cls) -> Person:
         """Return whoever runs this process, by its environment and its account."""
-        import pwd
-
-        homes, names = [os.path.expanduser("~")], [os.environ.get(name, "") for name in ("USER", "LOGNAME")]
+        homes, names = [os.path.expanduser("~")], [os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")]
         try:
+            import pwd
+
             account = pwd.getpwuid(os.getuid())
-        except KeyError:  # an account without an entry, as in many containers
+        except (ImportError, KeyError):  # no such table, or an account without an entry, as in many containers
             pass
         else:
             homes.append(account.pw_dir)

@@ -175,8 +175,8 @@ def _header_broken(found: Differences) -> VerifyResult:
         message = shown
     elif kind == "blob":
         words = {
-            Verdict.BLOB_MISSING: f"{shown} values that no event reaches are missing",
-            Verdict.BLOB_ADDED: f"{shown} values that no event reaches were added",
+            Verdict.BLOB_MISSING: f"values that no event reaches are missing: {shown}",
+            Verdict.BLOB_ADDED: f"values that no event reaches were added: {shown}",
             Verdict.BLOB_EDITED: f"the value {shown}, which no event reaches, is not what was sealed",
         }
         message = words.get(verdict, f"the value {shown}, which no event reaches, is damaged")

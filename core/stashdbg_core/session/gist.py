@@ -12,7 +12,7 @@ from itertools import islice
 from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import StashError
 from stashdbg_core.parse import parse_json
-from stashdbg_core.tags import DROPPED, EXCEPTION, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
+from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
 
 _DEPTH = 6
 _TEXT_KEYS = ("text", "content", "thinking", "refusal", "output_text", "transcript")
@@ -206,6 +206,8 @@ def _tagged(tree: dict[str, Json], width: int, depth: int) -> str:
     for key in ("value", "name", "base64", "items", "fields", "attributes"):
         if key in tree:
             inner = tree[key]
+            if name == FLOAT and isinstance(inner, str):
+                return one_line(inner, 40)
             return (
                 f"{name} {one_line(inner, width)}"
                 if isinstance(inner, str)

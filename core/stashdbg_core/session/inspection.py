@@ -12,17 +12,24 @@ from typing import Literal, TypeAlias
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError, not_found
 from stashdbg_core.model import Payload, RecordedEvent, Recording
+from stashdbg_core.session.columns import columns_of
 from stashdbg_core.session.fields import event_fields, payload_words
 from stashdbg_core.session.lines import FixedLines, Line, LineSource, TokenKind
 from stashdbg_core.session.payload_lines import PayloadLines
 from stashdbg_core.session.words import size_words
+from stashdbg_core.session.raw_lines import RawLines
+from stashdbg_core.session.watches import STATE
 from stashdbg_core.store.sharing_tags import may_share
 
-Part: TypeAlias = Literal["value", "input", "fields"]
+Part: TypeAlias = Literal["value", "input", "change", "chat", "state", "source", "fields", "raw"]
+"""Tabs of the inspector, in their order."""
 
 HEAD_BYTES = 4_000_000
 """Stored bytes of a value that are laid out; what lies beyond is named and can be written to a file."""
 QUICK_BYTES = 256_000
+STATE_REACH = 200_000
+"""Events looked back through for the state."""
+_STATE_KEYS = 32
 
 _FIELD_KINDS: dict[str, TokenKind] = {"text": "text", "number": "number", "ref": "note", "problem": "problem"}
 
@@ -39,13 +46,34 @@ class Inspection:
     """Whether the words tell of damage."""
 
 
-def inspect_part(recording: Recording, event: RecordedEvent, part: Part) -> Inspection:
-    """Return a part of an event as lines; never raises for what the file holds."""
+def inspect_part(
+    recording: Recording, event: RecordedEvent, part: Part, *, position: int | None = None, raw_of: Part = "value"
+) -> Inspection:
+    """Return a part of an event as lines; never raises for what the file holds.
+
+    Args:
+        recording: The run.
+        event: The event.
+        part: What to show of it.
+        position: Its index, where it is known.
+        raw_of: Which of value and input ``raw`` shows.
+    """
+    if position is None:
+        position = recording.events.position_of(event.seq) or 0
     if part == "fields":
         rows = event_fields(recording, event)
         width = min(max(len(row.name) for row in rows), 24)
         lines = [Line(0, [(row.name.ljust(width + 2), "key"), (row.text, _FIELD_KINDS[row.kind])]) for row in rows]
         return Inspection(part, FixedLines(lines), "")
+    if part == "raw":
+        return _raw(recording, event, raw_of)
+    if part == "state":
+        return _state(recording, position)
+    if part in ("change", "chat", "source"):
+        from stashdbg_core.session.readings import read_part
+
+        lines, words = read_part(recording, event, position, part)
+        return Inspection(part, FixedLines(lines), words)
     ref = ref_of(event, part)
     if ref is None:
         return Inspection(part, _sentence("no input was recorded for this call", "note"), "none")
@@ -63,7 +91,13 @@ def inspect_part(recording: Recording, event: RecordedEvent, part: Part) -> Insp
 def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:
     """Tell whether a part can be read and laid out without holding a screen up."""
     ref = ref_of(event, part)
-    if part == "fields" or ref is None:
+    if part in ("change", "chat", "state"):
+        return _is_small(recording, event.ref) and _is_small(recording, event.input_ref) and part != "state"
+    return part == "fields" or _is_small(recording, ref)
+
+
+def _is_small(recording: Recording, ref: str | None) -> bool:
+    if ref is None:
         return True
     size_of: Callable[[str], int | None] | None = getattr(recording.blobs, "size_of", None)
     if size_of is not None:
@@ -76,7 +110,7 @@ def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:
 
 def ref_of(event: RecordedEvent, part: Part) -> str | None:
     """Return the reference of an event's value or input; None when there is none."""
-    return {"value": event.ref, "input": event.input_ref}.get(part)
+    return {"value": event.ref, "input": event.input_ref, "raw": event.ref}.get(part)
 
 
 def whole_value(recording: Recording, ref: str) -> bytes:
@@ -91,6 +125,49 @@ def whole_value(recording: Recording, ref: str) -> bytes:
     if payload.state == "ok" and may_share(payload.raw):
         return stored_form(recording.blobs.tree(ref))
     return payload.raw
+
+
+def _raw(recording: Recording, event: RecordedEvent, part: Part) -> Inspection:
+    ref = ref_of(event, part)
+    if ref is None:
+        return Inspection("raw", _sentence("no input was recorded for this call", "note"), f"{part}: none")
+    payload = recording.blobs.payload(ref)
+    if payload.state == "missing":
+        said = payload.problem or "nothing is stored under its reference"
+        return Inspection("raw", _sentence(f"{part} missing: {said}", "problem"), "missing", True)
+    head = payload.raw[:HEAD_BYTES].decode("utf-8", "replace" if len(payload.raw) <= HEAD_BYTES else "ignore")
+    lines = RawLines(head, omitted=max(len(payload.raw) - HEAD_BYTES, 0))
+    return Inspection("raw", lines, f"{part} as stored: {payload_words(payload)}", payload.state != "ok")
+
+
+def _state(recording: Recording, position: int) -> Inspection:
+    """Return what the state channel last said before or at a position, all its keys in one object."""
+    found = state_refs(recording, position)
+    if not found:
+        said = "this run recorded no state up to here; stash.state(name, value) records it"
+        return Inspection("state", _sentence(said, "note"), "none")
+    texts = []
+    for key, event in found.items():
+        try:
+            texts.append(stored_form(key) + b":" + whole_value(recording, event.ref))
+        except StashError as failure:
+            texts.append(stored_form(key) + b":" + stored_form(f"missing: {failure.message}"))
+    raw = b"{" + b",".join(texts) + b"}"
+    shown = PayloadLines(raw[:HEAD_BYTES].decode("utf-8", "replace"), omitted=max(len(raw) - HEAD_BYTES, 0))
+    seqs = ", ".join(str(event.seq) for event in list(found.values())[:4])
+    return Inspection("state", shown, f"from event{'s' if len(found) > 1 else ''} {seqs}")
+
+
+def state_refs(recording: Recording, position: int) -> dict[str, RecordedEvent]:
+    """Return the latest state event of each key at or before a position, of those within reach."""
+    columns = columns_of(recording.events)
+    found: dict[str, RecordedEvent] = {}
+    for index in range(position, max(position - STATE_REACH, -1), -1):
+        if columns.channel_at(index) == STATE and (key := columns.key_at(index)) not in found:
+            found[key] = recording.events[index]
+            if len(found) >= _STATE_KEYS:
+                break
+    return dict(sorted(found.items()))
 
 
 def _value_lines(recording: Recording, payload: Payload) -> tuple[LineSource, int]:

@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-TokenKind: TypeAlias = Literal["key", "string", "number", "literal", "punctuation", "tag", "text", "note", "problem"]
+TokenKind: TypeAlias = Literal[
+    "key", "string", "number", "literal", "punctuation", "tag", "text", "note", "problem",
+    "strong", "added", "removed", "role",
+]  # fmt: skip
 Token: TypeAlias = tuple[str, TokenKind]
 Gutter: TypeAlias = Literal["", "line", "more"]
 """What stands before a line: nothing, a line of a longer text, or the rest of a line too long for one."""

@@ -5,12 +5,15 @@ Trees may be as deep and as wide as a file allows; nothing here recurses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.sanitize import shorten
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,11}")
 
 
 class Absent:
@@ -53,7 +56,7 @@ def resolve(tree: Json, pointer: str) -> Json | Absent:
             if step not in tree:
                 return ABSENT
             tree = tree[step]
-        elif isinstance(tree, list) and step.isascii() and step.isdigit() and len(step) < 12 and int(step) < len(tree):
+        elif isinstance(tree, list) and _INDEX.fullmatch(step) and int(step) < len(tree):
             tree = tree[int(step)]
         else:
             return ABSENT

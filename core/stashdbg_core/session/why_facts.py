@@ -30,7 +30,7 @@ _NUMBERED = 20_000
 """Characters of a text in which numbers are looked for."""
 _FLAT = 200
 """Members of an object that is compared as a whole."""
-_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d{1,20})?(?![\w])|(?<![\w.])-?\d{1,20}(?:\.\d{1,20})?(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])(?<!\w-)-?(?:\d{1,3}(?:,\d{3})+|\d{1,20})(?:\.\d{1,20})?(?!\w)")
 _SILENT_KEYS = frozenset({
     "role", "type", "object", "model", "finish_reason", "stop_reason", "finishReason", "status", "$stash", "class",
     "ending", "kind", "media_type", "mime_type", "usage", "usageMetadata",

@@ -82,15 +82,19 @@ class WantedFacts:
     def match(self, facts: Iterable[Fact]) -> Iterator[tuple[Wanted, Evidence]]:
         """Yield what of an earlier output's facts was wanted; it is claimed by that."""
         facts = list(facts)
-        for fact in sorted(facts, key=lambda one: one.kind != "whole"):
-            wanted = self._by_key.get((fact.kind, fact.key))
-            if wanted is not None and not wanted.claimed:
-                self._claim(wanted)
-                yield wanted, _evidence(_equal_kind(fact, wanted.fact), fact, wanted, fact.shown)
+        yield from self._match_equal(sorted((f for f in facts if f.kind != "number"), key=lambda f: f.kind != "whole"))
         for fact in facts:
             if fact.kind == "text":
                 yield from self._match_words(fact)
                 yield from self._match_parts(fact)
+        yield from self._match_equal(fact for fact in facts if fact.kind == "number")
+
+    def _match_equal(self, facts: Iterable[Fact]) -> Iterator[tuple[Wanted, Evidence]]:
+        for fact in facts:
+            wanted = self._by_key.get((fact.kind, fact.key))
+            if wanted is not None and not wanted.claimed:
+                self._claim(wanted)
+                yield wanted, _evidence(_equal_kind(fact, wanted.fact), fact, wanted, fact.shown)
 
     def _index(self, wanted: Wanted) -> None:
         fact = wanted.fact
@@ -148,6 +152,8 @@ class WantedFacts:
             if any(low <= place and place + end - start <= high for low, high in wanted.covered):
                 continue
             wanted.covered.append((place, place + end - start))
+            for inner in self._holders.get(key, ()):
+                inner.claimed = inner.claimed or inner.fact.shown in text[start:end]
             yield wanted, _evidence("verbatim", fact, wanted, text[start:end])
 
 

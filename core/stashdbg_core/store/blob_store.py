@@ -26,6 +26,8 @@ class BlobStore(BlobTable):
     def __init__(self, base: BlobTable | None = None) -> None:
         self._base = base
         self._raw: dict[str, bytes] = {}
+        self._unchecked: set[str] = set()
+        """Refs of somebody else's making, not yet known to fit what they stand for."""
         self._sharer = Sharer(self.put_stored)
         self.stored_bytes = 0
         """Bytes of stored form held here, those of ``base`` not counted."""
@@ -43,24 +45,43 @@ class BlobStore(BlobTable):
         """
         return self._sharer.store(tree, stored)
 
+    def share_stored(self, stored: bytes) -> str:
+        """Store a whole value already in stored form, its large pieces shared, and return its ref."""
+        return self._sharer.store_text(stored)
+
     def put_stored(self, stored: bytes) -> str:
         """Store one piece already in stored form, as it is, and return its ref."""
         ref = content_ref(stored)
         if ref not in self._raw:
-            self._add(ref, stored)
+            self._raw[ref] = stored
+            self.stored_bytes += len(stored)
         return ref
 
     def put_raw(self, ref: str, raw: bytes) -> None:
         """Store JSON text under a ref of somebody else's making; the first text under a ref stays."""
         if ref not in self._raw:
-            self._add(ref, raw)
+            self._raw[ref] = raw
+            self.stored_bytes += len(raw)
+            self._unchecked.add(ref)
+
+    def copy(self) -> BlobStore:
+        """Return a store with the same values, which does not change with this one."""
+        copy = BlobStore(self._base)
+        copy._raw = self._raw.copy()
+        copy._unchecked = self._unchecked.copy()
+        copy.stored_bytes = self.stored_bytes
+        return copy
 
     def payload(self, ref: str) -> Payload:
         raw = self._raw.get(ref)
         if raw is None:
             return self._base.payload(ref) if self._base is not None else Payload(ref, "missing", problem="not stored")
-        problem = blob_problem(ref, raw)
-        return Payload(ref, "damaged" if problem else "ok", raw, problem)
+        if ref in self._unchecked:
+            problem = blob_problem(ref, raw)
+            if problem is not None:
+                return Payload(ref, "damaged", raw, problem)
+            self._unchecked.discard(ref)
+        return Payload(ref, "ok", raw)
 
     def tree(self, ref: str) -> Json:
         return whole_tree(self, ref)
@@ -75,10 +96,6 @@ class BlobStore(BlobTable):
     @property
     def _in_base(self) -> BlobTable | Mapping[str, Any]:
         return self._base if self._base is not None else {}
-
-    def _add(self, ref: str, raw: bytes) -> None:
-        self._raw[ref] = raw
-        self.stored_bytes += len(raw)
 
     def __getitem__(self, ref: str) -> Json:
         if ref not in self:

@@ -12,7 +12,7 @@ from stashdbg_core.values.exceptions import RecordedError, exception_kind
 from stashdbg_core.values.losses import Loss
 from stashdbg_core.values.recorded import RecordedObject
 from stashdbg_core.values.registry import TypeRegistry
-from stashdbg_core.values.snapshot import Snapshot, snapshot
+from stashdbg_core.values.snapshot import Snapshot, plain_stored, snapshot
 from stashdbg_core.values.streams import StreamRecord
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "encode_exception",
     "encode_value",
     "exception_kind",
+    "plain_stored",
     "snapshot",
 ]
 

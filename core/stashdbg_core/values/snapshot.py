@@ -48,10 +48,18 @@ def snapshot(value: Any, types: TypeRegistry | None = None) -> Snapshot:
         value: Any object.
         types: As for ``encode_value``.
     """
-    if is_plain_value(value):
-        try:
-            return Snapshot(fast_stored(value))
-        except NOT_FAST:
-            pass
+    plain = plain_stored(value)
+    if plain is not None:
+        return Snapshot(plain)
     stored, losses = stored_carefully(value, types)
     return Snapshot(stored, losses=losses)
+
+
+def plain_stored(value: Any) -> bytes | None:
+    """Return the stored form of a value that is plain JSON throughout, None for any other; never raises."""
+    if is_plain_value(value):
+        try:
+            return fast_stored(value)
+        except NOT_FAST:
+            pass
+    return None

@@ -23,8 +23,7 @@ SECRET = "sk-proj-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA" * 2
 
 def agent(stash: Stash, live: Callable[[str], Any]) -> list[Any]:
     said = [stash.intercept("llm", "chat", lambda: live("chat0"), input="hi")]
-    for turn in range(2):
-        said.append(stash.intercept("tool", "price", lambda: live("price"), input={"turn": turn}))
+    said += [stash.intercept("tool", "price", lambda: live("price"), input={"turn": turn}) for turn in range(2)]
     said.append(stash.intercept("llm", "chat", lambda: live(f"says {said[-1]}"), input=said[1:]))
     return said
 

@@ -150,6 +150,15 @@ def test_a_masked_secret_is_nowhere_in_clear(lanes: Recording) -> None:
     assert bundle.manifest["redacted"]["names"] == ["password"]
 
 
+def test_a_short_secret_that_a_reference_holds_by_chance_is_no_leak() -> None:
+    run = recording_of([chat("q", "a"), {"value": {"password": "x"}}])
+    ref = run.events[0].ref
+    digits = next(ref[at : at + 6] for at in range(7, 65) if ref[at].isdigit() and not ref[at : at + 6].isdigit())
+    run = recording_of([chat("q", "a"), {"value": {"password": digits}}, {"value": f"see {ref}, not {digits}"}])
+    text = read(describe([run], person=JANE).export(None, WORDS, NOW), "recording.json").decode()
+    assert f"see {ref}, not [REDACTED:password#1]" in text
+
+
 def test_an_ordinary_word_under_a_secret_name_does_not_blot_out_the_rest() -> None:
     run = recording_of([chat("q", "a", value={"password": "hello"}), {"value": "hello world"}])
     bundle = describe([run], person=JANE).export(None, WORDS, NOW)

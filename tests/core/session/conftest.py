@@ -44,3 +44,8 @@ def make_run(request):
 @pytest.fixture(scope="session")
 def demo(root):
     return open_recording(root / "stashdbg" / "data" / "demo.json")
+
+
+@pytest.fixture(scope="session")
+def pending():
+    return PENDING

@@ -23,7 +23,7 @@ from stashdbg_core.session.query_operators import FLAGS, OPERATORS, query_markdo
         ("ok nope:1", 3),
         ("is:bogus", 3),
         ("ms:soon", 3),
-        ("seq:1 ms:>", 6),
+        ("seq:1 ms:>", 9),
         ("at:yesterday", 3),
         ("key:", 0),
         ("key: x", 0),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from stashdbg_core.sanitize import shorten
+
+Verb = Literal["action", "write", "break", "watch", "unwatch", "filter", "search", "note", "open", "goto"]
 
 _ACTIONS = {
     "q": "app.close",
@@ -13,17 +16,38 @@ _ACTIONS = {
     "help": "app.help",
     "h": "app.help",
     "keys": "app.help",
+    "marks": "list('marks')",
+    "lanes": "list('lanes')",
+    "watches": "list('watches')",
+    "recordings": "list('recordings')",
+    "stats": "stats",
+    "why": "why",
+    "last": "last",
+    "origin": "origin",
+    "follow": "follow_tail",
+    "edit": "edit_source",
 }
-_WRITE = ("w", "write")
+_TAKING: dict[str, tuple[Verb, str]] = {
+    "w": ("write", "FILE"),
+    "write": ("write", "FILE"),
+    "break": ("break", "QUERY"),
+    "watch": ("watch", "EXPRESSION, such as paid_out"),
+    "unwatch": ("unwatch", "EXPRESSION"),
+    "filter": ("filter", "QUERY"),
+    "search": ("search", "TEXT"),
+    "note": ("note", "TEXT"),
+    "open": ("open", "FILE"),
+}
+WORDS = tuple(sorted({*_ACTIONS, *_TAKING} - {"w", "h", "q!"}))
+"""Commands, for completion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of: an action to run, a file to write, a place to go to, or what is wrong."""
+    """A verb and what it takes, or what is wrong with the line."""
 
-    action: str | None = None
-    file: str | None = None
-    place: str | None = None
+    verb: Verb | None = None
+    text: str = ""
     problem: str | None = None
 
 
@@ -31,10 +55,13 @@ def answer(text: str) -> Answer:
     """Return what a typed line asks for; an empty one asks for nothing."""
     line = text.strip().removeprefix(":").strip()
     word, _, rest = line.partition(" ")
+    rest = rest.strip()
     if word in _ACTIONS:
-        return Answer(problem=f":{word} takes nothing after it") if rest.strip() else Answer(action=_ACTIONS[word])
-    if word in _WRITE:
-        return Answer(file=rest.strip()) if rest.strip() else Answer(problem="say where: write FILE")
+        return Answer(problem=f":{word} takes nothing after it") if rest else Answer("action", _ACTIONS[word])
+    if word in _TAKING:
+        verb, takes = _TAKING[word]
+        return Answer(verb, rest) if rest else Answer(problem=f"say what: {word} {takes}")
     if word.isalpha() and ":" not in line:
-        return Answer(problem=f"no command or place called {shorten(line, 40)}; try 123, 50%, llm:3, write FILE or q")
-    return Answer(place=line)
+        known = "123, 50%, llm:3, write FILE, break QUERY, watch EXPRESSION, note TEXT or q"
+        return Answer(problem=f"no command or place called {shorten(line, 40)}; try {known}")
+    return Answer("goto", line) if line else Answer()

@@ -34,10 +34,11 @@ class ChoiceLine(OneLine, can_focus=True):
         super().__init__(id=id)
         self._title = ""
         self._choices: Sequence[Choice] = ()
+        self._hidden: Sequence[Choice] = ()
 
-    def open(self, title: str, choices: Sequence[Choice]) -> None:
-        """Ask, and take the keys at once."""
-        self._title, self._choices = title, choices
+    def open(self, title: str, choices: Sequence[Choice], hidden: Sequence[Choice] = ()) -> None:
+        """Ask, and take the keys at once; hidden choices count and are not shown."""
+        self._title, self._choices, self._hidden = title, choices, hidden
         self.add_class("-open")
         self.refresh()
         self.screen.set_focus(self)
@@ -55,7 +56,8 @@ class ChoiceLine(OneLine, can_focus=True):
         """Answer with a key."""
         event.stop()
         event.prevent_default()
-        self._leave(next((action for key, _, action in self._choices if event.character == key), None))
+        choices = (*self._choices, *self._hidden)
+        self._leave(next((action for key, _, action in choices if event.character == key), None))
 
     def on_blur(self) -> None:
         """Close when something else takes the focus."""

@@ -44,5 +44,13 @@ class Notice(Middle):
         notes = "".join(f"\n{safe.line(note.message).plain}" for note in recording.notes[:5])
         self._show(("this recording has no events", "bold"), (f"{notes}\n\nq quits", "$muted"))
 
+    def show_nothing_left(self, words: str, count: int) -> None:
+        """Say that a filter hides everything."""
+        self._show(
+            ("no events match ", "bold"),
+            (safe.line(words).plain, "bold"),
+            (f"\n\nall {count:,} are hidden\nEsc clears the filter, f changes it, ! inverts it", "$muted"),
+        )
+
     def _show(self, *parts: tuple[str, str]) -> None:
         self.query_one(Static).update(Content.assemble(*parts))

@@ -30,6 +30,8 @@ from stashdbg_tui.widgets.strips import marked
 _SLICE_SECONDS = 0.004
 _PAUSE_SECONDS = 0.012
 _STEP = 200
+_FIELD_LINES = 3000
+"""Lines among which a field is looked for."""
 _KINDS = (
     "key", "string", "number", "literal", "punctuation", "tag", "text", "note", "problem", "strong", "added",
     "removed", "role",
@@ -82,6 +84,12 @@ class PayloadView(LineView):
         return min(layout.at(self.cursor)[0], max(layout.lines - 1, 0)) if layout is not None else 0
 
     @property
+    def line_text(self) -> str:
+        """The text of the line at the cursor, as shown."""
+        layout = self._laid
+        return layout.prepared(self.line)[1] if layout is not None and layout.lines else ""
+
+    @property
     def pointer(self) -> str | None:
         """The JSON pointer of the field at the cursor; None where there is none."""
         source = self._source
@@ -122,7 +130,9 @@ class PayloadView(LineView):
         self._move_to(layout.row_of(line))
         self.refresh()
 
-    def find_steps(self, match: TextMatch, by: int, pointer: str | None = None) -> Steps[int | None]:
+    def find_steps(
+        self, match: TextMatch, by: int, pointer: str | None = None, *, at_cursor: bool = False
+    ) -> Steps[int | None]:
         """Find in slices the next line with a text, from the cursor on and round the end; at a field if one is given.
 
         Raises:
@@ -134,7 +144,7 @@ class PayloadView(LineView):
         while layout.more(_STEP):
             yield
         lines, start = layout.lines, self.line
-        order = range(start if pointer is not None else start + by, start + by * lines + by, by)
+        order = range(start if pointer is not None or at_cursor else start + by, start + by * lines + by, by)
         for place, line in enumerate(order):
             if match.within(layout.prepared(line % lines)[1]):
                 if pointer is None or source.pointer(line % lines) == pointer:
@@ -143,6 +153,25 @@ class PayloadView(LineView):
             if place % _STEP == _STEP - 1:
                 yield
         return fallback
+
+    def pointer_steps(self, pointer: str) -> Steps[int | None]:
+        """Find in slices the line of a field, the nearest around it where it has none of its own."""
+        layout, source = self._laid, self._source
+        if layout is None or source is None:
+            return None
+        best: tuple[int, int] | None = None
+        for line in range(_FIELD_LINES):
+            while layout.lines <= line and layout.more(_STEP):
+                yield
+            if line >= layout.lines:
+                break
+            found = source.pointer(line)
+            if found == pointer:
+                return line
+            if found is not None and pointer.startswith(found + "/") and (best is None or len(found) > best[0]):
+                best = len(found), line
+            yield
+        return best[1] if best is not None else None
 
     def action_scroll_by(self, columns: int, rows: int) -> None:
         """Move the cursor by rows; sideways scroll, or fold where lines do not run on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from stashdbg_core.model import RecordedEvent
@@ -27,6 +27,10 @@ class StatusLine(OneLine):
         self.session: Session | None = None
         self.progress: str | None = None
         """What is still going on, such as reading the rest of a file; safe text."""
+        self.filter = ""
+        """What hides events, in words."""
+        self.marks: Callable[[int], str] = lambda position: ""
+        """Returns a position's marks in words."""
         self._notice: str | None = None
 
     def show(self, notice: str | None = None) -> None:
@@ -44,6 +48,9 @@ class StatusLine(OneLine):
             yield self.progress or "", "status--muted"
             return
         groups = _event_groups(session)
+        marks = self.marks(session.position)
+        if marks:
+            groups["marks"] = [(f" · {marks}", "status--notice")]
         about = list(self._recording_words(session))
         room = width - 1 - _size(about)
         for dispensable in _DISPENSABLE:
@@ -55,6 +62,8 @@ class StatusLine(OneLine):
 
     def _recording_words(self, session: Session) -> Iterable[Piece]:
         recording = session.recording
+        if self.filter:
+            yield f" · filter {self.filter}", "status--notice"
         if self.progress is not None:
             yield f" · {self.progress}", "status--muted"
         elif not recording.complete:

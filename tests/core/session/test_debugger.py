@@ -1,0 +1,209 @@
+"""Every verb in both directions, with a reason where it is refused."""
+
+from __future__ import annotations
+
+import pytest
+from stashdbg_core.errors import StashError
+from stashdbg_core.session.debugger import Debugger, quoted
+
+ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
+
+
+@pytest.fixture
+def rows(pending):
+    return [
+        {"channel": "llm", "key": "chat", "value": "a", "site": "a.py:1 f"},
+        {"channel": "tool", "key": "t", "value": ERROR, "outcome": "throw", "site": "a.py:9 g"},
+        {"channel": "state", "key": "s", "value": {"n": 1, "m": 1}},
+        {"channel": "tool", "key": "inner", "value": 1, "parent": 1, "thread": "w"},
+        {"channel": "llm", "key": "chat", "value": "b", "site": "a.py:2 f"},
+        {"channel": "state", "key": "s", "value": {"n": 1, "m": 2}},
+        {"channel": "tool", "key": "t", "value": 2, "site": "a.py:9 g"},
+        {"channel": "state", "key": "s", "value": {"n": 2, "m": 2}},
+        {"channel": "tool", "key": "u", "value": pending, "site": "a.py:9 g"},
+        {"channel": "tool", "key": "t", "value": ERROR, "outcome": "throw"},
+    ]
+
+
+@pytest.fixture
+def debugger(make_run, rows):
+    return Debugger(make_run(rows))
+
+
+def tour(debugger, verb, forward=True):
+    """Go on until refused; return where the moves ended and the refusal."""
+    places = []
+    while True:
+        move = debugger.go(verb, forward=forward).run()
+        if not move.made:
+            return places, move.reason
+        places.append(move.position)
+
+
+@pytest.mark.parametrize(
+    ("verb", "start", "places", "reason"),
+    [
+        ("error", 0, [1, 9], "no later error"),
+        ("call", 0, [4], "no later call of this channel and key"),
+        ("site", 1, [6, 8], "no later call from this place in the program"),
+        ("watch", 0, [2, 7], "no later change of a watched path"),
+        ("breakpoint", 0, [1, 6, 9], "no later event at which a breakpoint stops"),
+        ("bookmark", 0, [5], "no later bookmark"),
+        ("continue", 0, [1, 5, 6, 9], "no later breakpoint or bookmark"),
+        ("divergence", 0, [3, 8], "no later divergence"),
+        ("note", 0, [4], "no later note"),
+    ],
+)
+def test_a_verb_and_its_reverse_visit_the_same_places(debugger, verb, start, places, reason):
+    debugger.toggle_watch("n")
+    debugger.toggle_breakpoint("channel:tool key:t")
+    debugger.notebook.toggle_bookmark(5)
+    debugger.notebook.add_note(4, "look here")
+    debugger.divergences = frozenset({3, 8})
+    debugger.position = start
+    assert tour(debugger, verb) == (places, reason)
+    back = [*reversed(places[:-1]), start] if verb in ("call", "site") else [*reversed(places[:-1])]
+    assert tour(debugger, verb, forward=False) == (back, reason.replace("later", "earlier"))
+
+
+@pytest.mark.parametrize("verb", ["error", "call", "site", "over", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"])
+@pytest.mark.parametrize("forward", [True, False])
+def test_every_verb_is_refused_in_words_where_there_is_nothing(make_run, verb, forward):
+    for rows in ([], [{"value": 1}]):
+        debugger = Debugger(make_run(rows))
+        move = debugger.go(verb, forward=forward).run()
+        assert not move.made
+        assert move.position == len(rows) - 1
+        assert move.reason and move.reason.isprintable()
+
+
+def test_stepping_over_stays_in_the_lane_and_leaves_inner_calls_out(make_run):
+    rows = [
+        {"key": "before", "value": 0},
+        {"key": "outer", "value": 0},
+        {"key": "inner", "value": 0, "parent": 1},
+        {"key": "innermost", "value": 0, "parent": 2},
+        {"key": "elsewhere", "value": 0, "thread": "w"},
+        {"key": "after", "value": 0},
+    ]
+    debugger = Debugger(make_run(rows))
+    assert tour(debugger, "over") == ([1, 5], "no later event in this lane")
+    assert tour(debugger, "over", forward=False) == ([1, 0], "no earlier event in this lane")
+    debugger.position = 3
+    assert tour(debugger, "over", forward=False)[0] == [2, 1, 0]
+
+
+def test_moves_are_jumps_that_the_history_takes_back(debugger):
+    debugger.go("error").run()
+    debugger.go("error").run()
+    assert (debugger.back().position, debugger.back().position) == (1, 0)
+
+
+def test_a_filter_hides_events_from_steps_and_verbs(debugger):
+    debugger.position = 2
+    view = debugger.filter("channel:tool").run()
+    assert (len(view), view.hidden, debugger.position) == (5, 5, 3)
+    assert [debugger.step().position for _ in range(4)] == [6, 8, 9, 9]
+    assert debugger.step().reason == "no later event is on show"
+    assert debugger.step(-100).position == 1
+    assert debugger.step(-1).reason == "no earlier event is on show"
+    assert debugger.go("watch").run().reason == "no path is watched"
+    debugger.filter("channel:llm").run()
+    assert debugger.go("error").run().reason == "no later error, among the events on show"
+    debugger.unfilter()
+    assert debugger.go("error").run().made
+
+
+def test_a_filter_that_is_wrong_leaves_the_old_one(debugger):
+    debugger.filter("channel:tool").run()
+    with pytest.raises(StashError):
+        debugger.filter("channel:tool (").run()
+    assert debugger.view.query == "channel:tool"
+
+
+def test_a_filter_that_hides_everything_refuses_to_step(debugger):
+    debugger.filter("nothing-says-this").run()
+    assert debugger.step().reason == debugger.step(-1).reason == "the filter hides every event"
+
+
+def test_hits_are_walked_while_the_search_goes_on(debugger):
+    task = debugger.search("no")
+    assert debugger.go("hit").run().reason == "no hit, the search is still going on"
+    task.run()
+    assert debugger.go("hit").run().position == 1
+    assert debugger.hit_number == (1, 2)
+    assert debugger.go("hit").run().position == 9
+    assert debugger.go("hit").run().reason == "no later hit"
+    assert debugger.go("hit", forward=False).run().position == 1
+    debugger.end_search()
+    assert debugger.go("hit").run().reason == "nothing is searched for"
+
+
+def test_last_origin_and_why_move_or_say_why_not(debugger):
+    debugger.position = 5
+    assert debugger.to_last_change("value", "/n").run().position == 2
+    assert debugger.to_last_change("value", "/n").run().reason == "this is the first call of its name"
+    debugger.position = 7
+    assert debugger.to_last_change("value", "/n").run().reason == "this event changed it itself"
+    assert debugger.to_last_change("value", "/zz").run().reason == "this event's value has no field /zz"
+    assert debugger.to_last_change("input", "").run().reason == "the input of this event cannot be read"
+    assert debugger.to_origin("nowhere").run().reason == "'nowhere' stands nowhere in this run"
+    assert debugger.to_origin("chat").run().position == 0
+    assert debugger.to_origin("chat").run().reason == "it stands first here, in the key"
+    assert debugger.why().run().nodes[0].seq == 0
+
+
+def test_a_breakpoint_of_the_event_at_the_cursor_is_set_and_taken_away(debugger):
+    debugger.position = 1
+    assert debugger.toggle_breakpoint()
+    assert debugger.notebook.breakpoints == ('channel:"tool" key:"t"',)
+    assert list(debugger.filter("is:breakpoint").run().positions) == [1, 6, 9]
+    assert not debugger.toggle_breakpoint()
+    assert debugger.notebook.breakpoints == ()
+
+
+@pytest.mark.parametrize("query", ["(", "", "is:breakpoint", "x is:breakpoint"])
+def test_a_breakpoint_that_is_none_is_refused(debugger, query):
+    with pytest.raises(StashError):
+        debugger.toggle_breakpoint(query)
+    assert debugger.notebook.breakpoints == ()
+
+
+@pytest.mark.parametrize("name", ["a b", 'say "hi"', "back\\slash", "(x)", "a*b", "is:error", "ключ", ""])
+def test_a_breakpoint_finds_the_call_whatever_its_name(make_run, name):
+    debugger = Debugger(make_run([{"key": name, "value": 1}, {"key": "other", "value": 1}, {"key": name, "value": 1}]))
+    debugger.toggle_breakpoint()
+    assert tour(debugger, "breakpoint")[0] == [2]
+    assert quoted(name).startswith('"')
+
+
+def test_watches_show_what_a_path_is_at_the_cursor(debugger):
+    debugger.toggle_watch("n")
+    debugger.toggle_watch("zz")
+    debugger.position = 6
+    assert [(row.expression, row.text, row.seq) for row in debugger.watch_rows()] == [("n", "1", 5), ("zz", None, None)]
+    with pytest.raises(StashError):
+        debugger.toggle_watch("a[")
+    assert not debugger.toggle_watch("n")
+
+
+def test_a_reload_keeps_marks_and_drops_the_filter(make_run, rows):
+    debugger = Debugger(make_run(rows[:6]))
+    debugger.toggle_breakpoint("channel:tool")
+    debugger.filter("channel:tool").run()
+    debugger.reload(make_run(rows))
+    assert (debugger.view, debugger.count) == (None, 10)
+    debugger.position = 6
+    assert debugger.go("breakpoint").run().position == 8
+
+
+def test_the_trail_of_the_demo_with_last_origin_and_continue(demo):
+    debugger = Debugger(demo)
+    debugger.last()
+    assert debugger.go("error", forward=False).run().position == demo.events.position_of(65)
+    assert debugger.to_last_change("input", "/amount").run().position == demo.events.position_of(62)
+    assert debugger.to_origin("129.35").run().position == demo.events.position_of(60)
+    assert debugger.to_origin("1.087").run().position == demo.events.position_of(59)
+    assert debugger.event.key == "archived_rate"
+    debugger.toggle_breakpoint("is:error")
+    assert debugger.go("continue", forward=False).run().position == demo.events.position_of(58)

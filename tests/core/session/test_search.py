@@ -1,0 +1,127 @@
+"""Search, origin and last: where a text or a field stands, and where it came from."""
+
+from __future__ import annotations
+
+import pytest
+from stashdbg_core.errors import StashError
+from stashdbg_core.session.last_change import last_change_steps
+from stashdbg_core.session.pointers import ABSENT, pointer_of, resolve
+from stashdbg_core.session.search import Search, origin_steps
+from stashdbg_core.session.tasks import Task
+
+
+def find(recording, text):
+    return [(hit.seq, hit.part, hit.pointer) for hit in Task(Search(recording, text).steps()).run()]
+
+
+def test_hits_come_in_order_with_their_place(make_run):
+    recording = make_run(
+        [
+            {"key": "find paris", "label": "Paris again", "input": {"city": "paris"}, "value": ["London", "in Paris/France"]},
+            {"key": "k", "value": {"a/b": {"~paris": 1}}},
+        ]
+    )
+    assert find(recording, "paris") == [
+        (0, "key", ""),
+        (0, "label", ""),
+        (0, "input", "/city"),
+        (0, "value", "/1"),
+        (1, "value", "/a~1b/~0paris"),
+    ]
+    hit = Search(recording, "France")
+    first = Task(hit.steps()).run()[0]
+    assert first.text[first.start : first.start + first.length] == "France"
+    assert first.to_json() == {"seq": 0, "part": "value", "pointer": "/1", "text": "in Paris/France"}
+
+
+@pytest.mark.parametrize("text", ["(", "[", "\\", "*", "a{999999}", '"', "'", "😀", "[/INST]", "\x1b[2J", "-", "a or b", "x:y"])
+def test_every_character_stands_for_itself(make_run, text):
+    recording = make_run([{"value": f"before {text} after"}, {"value": "other words"}])
+    assert find(recording, text)[0] == (0, "value", "")
+
+
+@pytest.mark.parametrize("text", ["/(/", "", "/[/", "x" * 1_000_000])
+def test_what_cannot_be_looked_for_is_refused_in_words(make_run, text):
+    with pytest.raises(StashError) as caught:
+        Search(make_run([{"value": 1}]), text)
+    assert caught.value.code == "ERR_INVALID_INPUT"
+    assert len(caught.value.message) < 300
+
+
+def test_a_search_works_in_slices_and_can_be_cancelled(make_run):
+    recording = make_run([{"value": f"text {n}"} for n in range(3000)])
+    search = Search(recording, "text")
+    task = Task(search.steps())
+    assert not task.work(0)
+    assert 0 < search.scanned < 3000
+    assert len(search.hits) == search.scanned
+    task.cancel()
+    assert task.work(1000)
+    assert len(search.hits) < 3000
+
+
+def test_a_search_stops_at_its_most_and_says_so(make_run):
+    search = Search(make_run([{"value": "x y"}] * 10), "x y")
+    assert len(Task(search.steps(3)).run()) == 3
+    assert search.truncated
+
+
+def test_a_catastrophic_pattern_ends_the_search_with_a_message(make_run):
+    search = Search(make_run([{"value": "ab"}, {"value": "a" * 1_000_000}]), "/(a+)+b?$x|ab/")
+    with pytest.raises(StashError, match="given up"):
+        Task(search.steps()).run()
+    assert [hit.seq for hit in search.hits] == [0]
+
+
+def test_the_origin_is_the_first_place_and_inputs_come_before_values(make_run):
+    recording = make_run([{"value": "none"}, {"input": "the secret", "value": "secret"}, {"value": "secret"}])
+    origin = Task(origin_steps(recording, "secret")).run()
+    assert (origin.seq, origin.part) == (1, "input")
+    assert Task(origin_steps(recording, "nowhere")).run() is None
+
+
+def last(recording, position, pointer, part="value"):
+    return Task(last_change_steps(recording, position, part, pointer)).run()
+
+
+def test_last_is_the_call_that_gave_a_field_its_value(make_run):
+    recording = make_run(
+        [
+            {"channel": "state", "key": "s", "value": {"n": 1, "same": [1]}},
+            {"channel": "state", "key": "s", "value": {"n": 2, "same": [1]}},
+            {"channel": "state", "key": "other", "value": {"n": 9}},
+            {"channel": "state", "key": "s", "value": {"n": 2, "same": [1], "new": None}},
+        ]
+    )
+    n = last(recording, 3, "/n")
+    assert (n.seq, n.before, n.after, n.previous, n.unchanged) == (1, 1, 2, 0, 1)
+    same = last(recording, 3, "/same")
+    assert (same.seq, same.before, same.previous) == (0, ABSENT, None)
+    new = last(recording, 3, "/new")
+    assert (new.seq, new.before, new.after, new.previous) == (3, ABSENT, None, 1)
+    assert last(recording, 3, "/missing").after is ABSENT
+    assert last(recording, 3, "", part="input") is None
+
+
+def test_equal_numbers_of_another_type_are_a_change(make_run):
+    recording = make_run([{"value": {"n": 1}}, {"value": {"n": 1.0}}, {"value": {"n": True}}])
+    assert [last(recording, position, "/n").seq for position in (2, 1, 0)] == [2, 1, 0]
+
+
+def test_a_call_that_threw_says_nothing_about_the_value(make_run):
+    error = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
+    recording = make_run([{"value": {"n": 1}}, {"value": error, "outcome": "throw"}, {"value": {"n": 1}}])
+    assert last(recording, 2, "/n").seq == 0
+
+
+def test_a_pointer_that_is_none_is_refused(make_run):
+    with pytest.raises(StashError, match="not a JSON pointer"):
+        last(make_run([{"value": 1}]), 0, "n")
+
+
+def test_pointers_resolve_what_they_name():
+    tree = {"a/b": [{"~": 1}], "": {"01": 2}}
+    assert pointer_of(["a/b", 0, "~"]) == "/a~1b/0/~0"
+    assert (resolve(tree, "/a~1b/0/~0"), resolve(tree, "//01"), resolve(tree, "")) == (1, 2, tree)
+    for wrong in ("/a~1b/00", "/a~1b/1", "/a~1b/-1", "/a~1b/²", "/x", "/a~1b/0/~0/x"):
+        assert resolve(tree, wrong) is ABSENT

@@ -1,0 +1,170 @@
+"""The inspector: which part of the event is shown, how, and how it is taken out."""
+
+from __future__ import annotations
+
+from textual import on, work
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from stashdbg_core.errors import StashError
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
+from stashdbg_tui.copying import command_line, copy_note, event_text, save_value, value_text
+from stashdbg_tui.screens.base import SessionScreen
+from stashdbg_tui.widgets.choice_line import ChoiceLine
+from stashdbg_tui.widgets.payload_view import PayloadView
+from stashdbg_tui.widgets.tabs_line import TabsLine
+
+_COPIES = (
+    ("v", "value", "copy('value')"),
+    ("p", "path", "copy('path')"),
+    ("e", "event", "copy('event')"),
+    ("c", "command", "copy('command')"),
+    ("y", "value", "copy('value')"),
+)
+
+
+class Inspected(Message):
+    """A large value was read and can be shown."""
+
+    def __init__(self, position: int, inspection: Inspection) -> None:
+        super().__init__()
+        self.position = position
+        self.inspection = inspection
+
+
+class Inspecting(SessionScreen):
+    """What is seen of the event at the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._raw_of: Part = "value"
+        self._part_before: Part = "value"
+
+    def inspect(self) -> None:
+        """Show the part of the event at the cursor, a large one as soon as it is read."""
+        session = self.session
+        event = session.event if session is not None else None
+        if session is None or event is None:
+            self.payload.show_lines(None)
+        elif is_quick(session.recording, event, self.part):
+            self.workers.cancel_group(self, "inspect")
+            self._show(
+                inspect_part(session.recording, event, self.part, position=session.position, raw_of=self._raw_of)
+            )
+        else:
+            self.payload.show_lines(None)
+            self.tabs.show(self.part, "reading…")
+            self._inspect_later(session.recording, event, session.position, self.part, self._raw_of)
+
+    @work(thread=True, exclusive=True, group="inspect", exit_on_error=False)
+    def _inspect_later(
+        self, recording: Recording, event: RecordedEvent, position: int, part: Part, raw_of: Part
+    ) -> None:
+        worker = get_current_worker()
+        inspection = inspect_part(recording, event, part, position=position, raw_of=raw_of)
+        if not worker.is_cancelled:
+            self.post_message(Inspected(position, inspection))
+
+    def _show(self, inspection: Inspection) -> None:
+        self.payload.show_lines(inspection.lines)
+        words = inspection.words + (" · CRLF line ends" if inspection.lines.has_crlf else "")
+        self.tabs.show(inspection.part, words, trouble=inspection.trouble)
+
+    @on(Inspected)
+    def _inspected(self, message: Inspected) -> None:
+        session = self.session
+        if session is not None and (message.position, message.inspection.part) == (session.position, self.part):
+            self._show(message.inspection)
+
+    def action_tab(self, part: Part) -> None:
+        """Show another part of the event."""
+        if part == "raw" and self.part != "raw":
+            self._raw_of = "input" if self.part == "input" else "value"
+        if part != self.part:
+            self._part_before, self.part = self.part, part
+            self.inspect()
+
+    def action_raw(self) -> None:
+        """Change between the stored text and the tab before."""
+        self.action_tab(self._part_before if self.part == "raw" else "raw")
+
+    @on(TabsLine.Chosen)
+    def _tab_chosen(self, message: TabsLine.Chosen) -> None:
+        self.action_tab(message.part)
+
+    @on(PayloadView.Opened)
+    def _line_opened(self, message: PayloadView.Opened) -> None:
+        if self.part == "source":
+            self.action_edit_source()
+
+    def action_edit_source(self) -> None:
+        """Open the place of the call in the editor."""
+        raise NotImplementedError
+
+    def action_wrap(self) -> None:
+        """Fold long lines or stop to."""
+        folds = self.payload.toggle_wrap()
+        self.status.show("long lines fold" if folds else "long lines run on; l and h scroll sideways")
+
+    # Taking out
+
+    def action_copy_menu(self) -> None:
+        """Ask what to copy."""
+        self.ask_choice("copy", _COPIES[:4], hidden=_COPIES[4:])
+
+    def action_copy(self, what: str) -> None:
+        """Copy the value, the path of the cursor, the event's record, or the command that prints what is seen."""
+        session = self.session
+        event = session.event if session is not None else None
+        if session is None or event is None:
+            self.status.show("nothing to copy")
+            return
+        try:
+            if what == "value":
+                text = value_text(session.recording, event, self.part)
+            elif what == "path":
+                text = self.path_at_cursor()
+            elif what == "event":
+                text = event_text(event)
+            else:
+                listed = self.timeline.has_focus and bool(self.shown_query)
+                text = command_line(session.recording.path, None if listed else event.seq, self.shown_query)
+        except StashError as failure:
+            self.status.show(f"nothing to copy: {failure.message}")
+            return
+        taken, note = copy_note(text)
+        if taken is not None:
+            self.app.copy_to_clipboard(taken)
+        self.status.show(note if what in ("value", "event") or taken is None else f"copied {text}")
+
+    def path_at_cursor(self) -> str:
+        """Return the JSON pointer of the field at the cursor, after the part it is in."""
+        pointer = self.payload.pointer
+        part = "input" if self.part == "input" else "value"
+        return f"{part}{pointer}" if pointer is not None else part
+
+    @property
+    def shown_query(self) -> str:
+        """The query that leaves what the timeline shows."""
+        return ""
+
+    def action_write(self, file: str) -> None:
+        """Write the whole value shown to a new file."""
+        if self.session is not None and self.session.event is not None:
+            self.status.show(save_value(self.session.recording, self.session.event, self.part, file))
+
+    def ask_choice(
+        self, title: str, choices: tuple[tuple[str, str, str], ...], hidden: tuple[tuple[str, str, str], ...] = ()
+    ) -> None:
+        """Let the next key choose."""
+        self._pane = self.focused.id if self.focused is not None else None
+        self.add_class("-prompt")
+        self.choice.open(title, choices, hidden)
+
+    @on(ChoiceLine.Left)
+    async def _choice_left(self, message: ChoiceLine.Left) -> None:
+        self.remove_class("-prompt")
+        self.set_focus(self.query_one(f"#{self._pane or 'timeline'}"))
+        if message.action is not None:
+            await self.run_answer(message.action)

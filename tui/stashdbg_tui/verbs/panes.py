@@ -1,0 +1,222 @@
+"""Panes, lists and prompts: where the focus is, what is listed, what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textual import on
+
+from stashdbg_core.session.query_operators import FLAGS, OPERATORS
+from stashdbg_tui.lanes import lane_steps
+from stashdbg_tui.screens.prompt import WORDS, answer
+from stashdbg_tui.verbs.finding import Finding
+from stashdbg_tui.verbs.inspecting import Inspecting
+from stashdbg_tui.verbs.marking import Marking
+from stashdbg_tui.widgets.panel import Panel, PanelRow
+from stashdbg_tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from stashdbg_tui.app import StashApp
+
+_NAMES = 500
+"""Events whose channels and keys are offered while a query is typed."""
+
+
+class Panes(Finding, Inspecting, Marking):
+    """The frame around the verbs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pane_before: str | None = None
+        self._filter_shown = ""
+
+    # Prompts
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let a colon be typed while a prompt is open."""
+        return action != "ask" or not self.has_class("-prompt")
+
+    def action_ask(self, kind: str) -> None:
+        """Ask for something at the prompt."""
+        self._pane_before = self.focused.id if self.focused is not None else None
+        self.add_class("-prompt")
+        self.prompt.open(kind, self._words_of, self.query if kind == "f" else "")
+
+    def _words_of(self) -> Sequence[str]:
+        if self.prompt.kind == ":":
+            return WORDS
+        if self.prompt.kind != "f" or self.session is None:
+            return ()
+        columns, count = self.session.columns, self.session.count
+        sample = range(0, count, max(count // _NAMES, 1))
+        channels = dict.fromkeys(f"channel:{columns.channel_at(place)}" for place in sample)
+        keys = dict.fromkeys(f"key:{columns.key_at(place)}" for place in sample)
+        flags = [f"is:{flag.name}" for flag in FLAGS]
+        plain = [word for word in (*channels, *keys) if not set(word) & set(' "()')]
+        return [*flags, *plain, "outcome:throw", *(f"{entry.name}:" for entry in OPERATORS)]
+
+    @on(PromptLine.Left)
+    def _prompt_left(self) -> None:
+        self.remove_class("-prompt")
+        self.set_focus(self.query_one(f"#{self._pane_before or 'timeline'}"))
+
+    @on(PromptLine.Entered)
+    async def _prompt_entered(self, message: PromptLine.Entered) -> None:
+        inside = self._pane_before == "payload"
+        self._prompt_left()
+        if message.kind == "/":
+            self.start_search(message.text, inside=inside)
+        elif message.kind == "f":
+            self.set_filter(message.text)
+        elif message.kind == "note":
+            if message.text.strip():
+                self.add_note(message.text)
+        else:
+            await self._command(message.text)
+
+    async def _command(self, line: str) -> None:
+        found = answer(line)
+        if found.problem is not None:
+            self.status.show(found.problem)
+        elif found.verb == "action":
+            await self.run_answer(found.text)
+        elif found.verb == "write":
+            self.action_write(found.text)
+        elif found.verb == "open":
+            self._app.open_file(Path(found.text).expanduser())
+        elif found.verb == "break":
+            self.toggle_breakpoint(found.text)
+        elif found.verb in ("watch", "unwatch"):
+            self.set_watch(found.text, watched=found.verb == "watch")
+        elif found.verb == "filter":
+            self.set_filter(found.text)
+        elif found.verb == "search":
+            self.start_search(found.text, inside=False)
+        elif found.verb == "note":
+            self.add_note(found.text)
+        elif found.verb == "goto" and self.session is not None:
+            self.follow(self.session.goto(found.text))
+
+    @property
+    def _app(self) -> StashApp:
+        return cast("StashApp", self.app)
+
+    @property
+    def shown_query(self) -> str:
+        """The query that leaves what the timeline shows."""
+        return f"not ({self.query})" if self.inverted else self.query
+
+    # Lists
+
+    def action_list(self, kind: str) -> None:
+        """List something below the inspector, or close the list if it is what is shown."""
+        if self.panel.kind == kind and self.has_class("-panel"):
+            self.close_panel()
+        elif self.session is not None:
+            self.list_rows(kind)
+            self.set_focus(self.panel)
+
+    def list_rows(self, kind: str) -> None:
+        """List something in the panel anew."""
+        session = self.session
+        if session is None:
+            return
+        if kind == "marks":
+            self.open_panel("marks", "marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
+        elif kind == "watches":
+            rows = self.watch_rows()
+            self.open_panel("watches", "watches at the cursor: Enter jumps to their event, - takes away", rows, focus=False)
+        elif kind == "recordings":
+            paths = self._app.paths
+            rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]
+            rows = rows or [PanelRow([("no other recording was opened: :open FILE", "muted")])]
+            self.open_panel("recordings", "recordings: Enter opens", rows, focus=False)
+        elif kind == "lanes":
+            self.work_on("lanes", lane_steps(session.recording.events), self._show_lanes)
+
+    def _show_lanes(self, lanes: dict[str | None, int]) -> None:
+        rows = []
+        for lane, count in lanes.items():
+            folded = lane in self.rows.folded
+            name = "main, without a name" if lane is None else lane
+            pieces = [
+                ("▸ " if folded else "▾ ", "strong"),
+                (f"{name}  ", "text"),
+                (f"{count:,} event{'' if count == 1 else 's'}{', folded' if folded else ''}", "muted"),
+            ]
+            rows.append(PanelRow(pieces, (lane,)))
+        self.open_panel("lanes", "lanes: Enter folds or unfolds", rows, focus=False)
+
+    @on(Panel.Chosen)
+    def _panel_chosen(self, message: Panel.Chosen) -> None:
+        session, target = self.session, message.target
+        if session is None:
+            return
+        if message.kind == "marks" and message.drop:
+            self.drop_mark(target)
+        elif message.kind == "watches" and isinstance(target, tuple):
+            if message.drop:
+                self.set_watch(target[0], watched=False)
+            elif target[1] is not None:
+                self.follow(session.jump(target[1]))
+        elif message.drop:
+            self.status.show("nothing to take away here")
+        elif message.kind == "marks" and isinstance(target, tuple):
+            kind, what = target
+            if kind == "break":
+                self.set_filter(what)
+            else:
+                self.follow(session.to_seq(what))
+        elif message.kind == "lanes" and isinstance(target, tuple):
+            self.fold_lanes(self.rows.folded ^ {target[0]})
+            self.list_rows("lanes")
+        elif message.kind == "recordings" and isinstance(target, Path):
+            self._app.open_file(target)
+        elif message.kind == "why" and isinstance(target, int):
+            self.follow(session.jump(target))
+
+    # Panes
+
+    def action_pane(self, by: int) -> None:
+        """Give the focus to the next pane; a zoomed screen shows it instead."""
+        panes = ["timeline", "payload", *(["panel"] if self.has_class("-panel") else [])]
+        now = self.focused.id if self.focused is not None else None
+        place = panes.index(now) if now in panes else 0
+        other = panes[(place + by) % len(panes)]
+        if self.has_class("-zoom"):
+            self._zoom(other)
+        self.set_focus(self.query_one(f"#{other}"))
+
+    def action_open(self) -> None:
+        """Look into the value."""
+        if self.timeline.has_focus:
+            self.action_pane(1)
+
+    def action_zoom(self) -> None:
+        """Fill the screen with the focused pane, or bring the other back."""
+        self._zoom(None if self.has_class("-zoom") else (self.focused.id if self.focused is not None else "timeline"))
+
+    def _zoom(self, pane: str | None) -> None:
+        self.set_class(pane is not None, "-zoom")
+        self.set_class(pane in ("payload", "panel"), "-zoom-inspector")
+        self.set_class(pane == "timeline", "-zoom-timeline")
+
+    def action_dismiss_view(self) -> None:
+        """Step out of what was opened last: work, a list, a zoom, the inspector, the search, the filter."""
+        if self.stop_work():
+            self.status.show("stopped")
+        elif self.has_class("-panel"):
+            self.close_panel()
+        elif self.has_class("-zoom"):
+            self.action_zoom()
+        elif self.payload.has_focus:
+            if not self.clear_search():
+                self.set_focus(self.timeline)
+        elif self.get_selected_text():
+            self.clear_selection()
+        elif not self.clear_search() and not self.clear_filter():
+            self.status.show()
+        else:
+            self.status.show()
