@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 import pytest
@@ -56,8 +57,15 @@ class TestRun:
     """Whether the failure's own text is the divergence report."""
 
     def failure_of(self, error: BaseException) -> BaseException | None:
-        """Return the failure to raise instead of an error, or None if the error is not a divergence alone."""
+        """Return the failure to raise instead of an error, or None if the error is not a divergence alone.
+
+        Any other error of ours gets its traceback cut where the program's own frames end, and says what to do.
+        """
         if self.stash.mode == "record" or not _is_divergence(error):
+            if isinstance(error, StashError):
+                error.__traceback__ = _outside(error.__traceback__)
+                if error.hint:
+                    error.add_note(error.hint)
             return None
         return self._failure(self.stash.report())
 
@@ -79,7 +87,7 @@ class TestRun:
             return
         if self.stash.mode == "replay":
             name = f"replay of {self._shown(self.target)}"
-            report.sections.append((name, _text(self.stash.report())))
+            report.sections.append((name, _text(self.stash.report(), missing=False)))
         elif report.when != "teardown":
             kept = self._shown(self._aside)
             report.sections.append(("recording", f"this run's calls are in {kept}; `stashdbg {kept}` opens it"))
@@ -225,12 +233,28 @@ def _met(report: DivergenceReport) -> bool:
     return any(divergence.kind != "missing-call" for divergence in report.divergences)
 
 
-def _text(report: DivergenceReport) -> str:
+def _text(report: DivergenceReport, *, missing: bool = True) -> str:
     """Return a report for people; calls never made are spelled out only if nothing else went wrong before them."""
-    if not _met(report):
+    if missing and not _met(report):
         return str(report)
     met = tuple(divergence for divergence in report.divergences if divergence.kind != "missing-call")
     return str(replace(report, divergences=met))
+
+
+def _outside(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of this library at its end."""
+    kept = []
+    while traceback is not None:
+        kept.append(traceback)
+        traceback = traceback.tb_next
+    while len(kept) > 1 and str(kept[-1].tb_frame.f_globals.get("__name__")).startswith(
+        ("stashdbg.", "stashdbg_core.")
+    ):
+        kept.pop()
+    rest: TracebackType | None = None
+    for entry in reversed(kept):
+        rest = TracebackType(rest, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return rest
 
 
 def _shown(item: pytest.Item, path: Path) -> str:

@@ -130,6 +130,14 @@ class BlobTable(Mapping[str, Json]):
         """
         ...
 
+    def text(self, ref: str) -> bytes:
+        """Return the whole value as JSON text, its tags intact, shared pieces put in; as spelled where it is spelled.
+
+        Raises:
+            StashError: As ``tree``.
+        """
+        return stored_form(self.tree(ref))
+
     @abstractmethod
     def refs(self) -> Iterator[str]:
         """Yield every reference in file order, repeated ones once."""

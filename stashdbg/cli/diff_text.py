@@ -20,7 +20,7 @@ from stashdbg_core.diff.text import TextDifference, common_start, text_differenc
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session import gist
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.tags import EXCEPTION
+from stashdbg_core.tags import EXCEPTION, STREAM
 
 _ROWS, _RUN, _CHANGES, _LINES = 200, 8, 12, 12
 """Events, events of one kind in a row, changes of an event, and lines of a changed text that are printed."""
@@ -119,23 +119,28 @@ def _print_change(change: FieldChange, *, everything: bool) -> None:
         console.line(f"  outcome  {shorten(str(change.before), 40)} → {shorten(str(change.after), 40)}")
         return
     where = change.pointer if everything else shorten(change.pointer, 200)
-    said = f"  ({shorten(change.note, 200)})" if change.note else ""
     elsewhere = f"  (B: {shorten(change.pointer_after, 200)})" if change.pointer_after else ""
-    console.line(f"  {change.part} ", Styled(where or "(whole)", "key"), elsewhere, said)
+    console.line(f"  {change.part} ", Styled(where or "(whole)", "key"), elsewhere)
+    if change.note:
+        console.line(Styled(f"    {shorten(change.note, 300)}", "warning"))
     before, after = change.before, change.after
     if isinstance(before, str) and isinstance(after, str) and ("\n" in before or "\n" in after):
         _print_text(text_difference(before, after), width, everything=everything)
         return
     old, new = two_lines(before, after, (1 << 20) if everything else width)
-    old, new = (gist.error(side, width) if _is_error(side) else text for side, text in ((before, old), (after, new)))
+    old, new = special_text(before, width) or old, special_text(after, width) or new
     if before is not NOTHING and old is not None:
         console.line(Styled(f"    - {old}", "error"))
     if after is not NOTHING and new is not None:
         console.line(Styled(f"    + {new}", "string"))
 
 
-def _is_error(tree: object) -> bool:
-    return isinstance(tree, dict) and gist.tag_of(tree) == EXCEPTION
+def special_text(tree: object, width: int) -> str | None:
+    """Return an error or a stream in words; None for any other value."""
+    tag = gist.tag_of(tree) if isinstance(tree, dict) else None
+    if tag == EXCEPTION:
+        return gist.error(tree, width)
+    return f"a stream: {gist.stream(tree, width - 10)}" if tag == STREAM else None
 
 
 def _print_text(found: TextDifference, width: int, *, everything: bool) -> None:

@@ -20,6 +20,7 @@ def command(
     file: FileArgument,
     flat: Annotated[bool, typer.Option("--flat", help="Every value whole, none shared: plain version 1.")] = False,
     pytest: Annotated[bool, typer.Option("--pytest", help="A pytest test that replays it.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Your bookmarks and notes on it, as Markdown.")] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write; standard output if not given.")
     ] = None,
@@ -27,17 +28,19 @@ def command(
     limit: LimitOption = None,
 ) -> None:
     """Write a recording in a shape for other readers."""
-    if flat == pytest:
-        raise invalid_input("no shape was asked for" if not flat else "two shapes were asked for", hint=_SHAPES)
+    if (asked := flat + pytest + markdown) != 1:
+        raise invalid_input("several shapes were asked for" if asked else "no shape was asked for", hint=_SHAPES)
     target = Path(output) if output is not None else None
     recording = load_recording(file, limit)
     if flat:
         _write_flat(recording, target, force)
+    elif markdown:
+        _write_markdown(recording, target, force)
     else:
         _write_pytest(recording, target, force)
 
 
-_SHAPES = "add --flat or --pytest"
+_SHAPES = "add one of --flat, --pytest and --markdown"
 
 
 def _write_flat(recording: Recording, target: Path | None, force: bool) -> None:
@@ -51,11 +54,26 @@ def _write_flat(recording: Recording, target: Path | None, force: bool) -> None:
 
 def _write_pytest(recording: Recording, target: Path | None, force: bool) -> None:
     from stashdbg.pytest_export import path_from, pytest_source
-    from stashdbg_core.store.atomic import write_atomic
 
     if recording.path is None:
         raise invalid_input("a test names the file of its recording, and this one has none", hint="give a file, not -")
-    source = pytest_source(recording, path_from(recording.path, target))
+    _write_text(pytest_source(recording, path_from(recording.path, target)), target, force)
+
+
+def _write_markdown(recording: Recording, target: Path | None, force: bool) -> None:
+    from stashdbg_core.errors import not_found
+    from stashdbg_core.session.notebook import Notebook
+    from stashdbg_core.session.notebook_markdown import notebook_markdown
+
+    notebook = Notebook.of(recording)
+    if notebook.problem is not None:
+        raise not_found(notebook.problem, hint="move that file away to start a new notebook")
+    _write_text(notebook_markdown(recording, notebook), target, force)
+
+
+def _write_text(source: str, target: Path | None, force: bool) -> None:
+    from stashdbg_core.store.atomic import write_atomic
+
     if target is None:
         for line in source.splitlines():
             console.line(line)

@@ -134,8 +134,8 @@ def _report(
 
 
 def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None) -> list[list[console.Part]]:
+    from stashdbg.cli.diff_text import special_text
     from stashdbg_core.diff.preview import preview
-    from stashdbg_core.fork.override import recorded_tree
     from stashdbg_core.sanitize import shorten
 
     event = plan.event
@@ -144,8 +144,11 @@ def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None)
     if override is not None:
         shown = _masked(recording, override)
         word = "raises" if override.outcome == "throw" else "returns"
-        lines.append([console.Styled(f"  - {preview(recorded_tree(recording, event), _WIDTH)}", "error")])
-        lines.append([console.Styled(f"  + {preview(shown.tree, _WIDTH)}", "string"), f"  ({word})"])
+        recorded = _recorded(recording, event)
+        old = special_text(recorded, _WIDTH) or preview(recorded, _WIDTH)
+        new = special_text(shown.tree, _WIDTH) or preview(shown.tree, _WIDTH)
+        lines.append([console.Styled(f"  - {old}", "error")])
+        lines.append([console.Styled(f"  + {new}", "string"), f"  ({word})"])
         if shown.masked:
             lines.append([f"  {shown.masked} secret{'' if shown.masked == 1 else 's'} masked in what was given"])
     lines.append([f"served from the recording: {_counted(plan.served) or 'nothing'}"])

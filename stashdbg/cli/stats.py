@@ -19,21 +19,42 @@ _NAME = 32
 
 def command(file: FileArgument, as_json: JsonOption = False, limit: LimitOption = None) -> None:
     """Count events, errors, values and bytes by channel."""
+    from stashdbg_core.session.tasks import Task
+    from stashdbg_core.session.usage import usage_steps
     from stashdbg_core.store.stats import recording_stats
 
     recording = load_recording(file, limit)
     facts = recording_stats(recording).to_json()
+    usage = Task(usage_steps(recording)).run().to_json()
+    facts["usage"] = usage if usage["calls"] else None
     if as_json:
         console.ascii_text(json_text(facts) + "\n")
         return
     console.line(Styled(clip(recording.id, 60) or "(no id)", "bold"), " · ", _ending(facts))
     _print_channels(facts)
+    if facts["usage"]:
+        _print_usage(facts["usage"])
     console.line()
     console.line(f"{facts['blobs']:,} values, {size_words(facts['bytes'])}")
     for blob in facts.get("biggestBlobs", ()):
         owner = f"  event {blob['seq']}  {blob['channel']} {blob['key']}" if blob.get("seq") is not None else ""
         console.line(f"{size_words(blob['bytes']):>9}{clip(owner, 80)}")
     narrate_notes([note_message(note) for note in recording.notes])
+
+
+def _print_usage(usage: dict[str, Any]) -> None:
+    """Write a table of tokens with a line a channel and key that told what it used."""
+    rows = [(f"{row['channel']} {row['key']}", row) for row in usage["keys"]]
+    shown = [*rows[:_CHANNELS_SHOWN], ("total", usage)]
+    wide = max(6, *(min(cell_len(clip(name, _NAME)), _NAME) for name, _ in shown))
+    console.line()
+    titles = f"{'tokens'.ljust(wide)}  {'calls':>9}  {'input':>11}  {'cached':>11}  {'output':>11}"
+    console.line(Styled(titles, "dim"))
+    for name, row in shown:
+        counts = (row["inputTokens"], row["cachedTokens"], row["outputTokens"])
+        console.line(fit(name, wide), f"  {row['calls']:>9,}", *(f"  {count:>11,}" for count in counts))
+    if len(rows) > _CHANNELS_SHOWN:
+        console.line(f"… and {len(rows) - _CHANNELS_SHOWN:,} more")
 
 
 def _ending(facts: dict[str, Any]) -> str:

@@ -40,7 +40,11 @@ def command(
     ] = None,
     expect: Annotated[
         str | None,
-        typer.Option("--expect", metavar="ROOT", help="The root that was kept elsewhere; it must be the same."),
+        typer.Option(
+            "--expect",
+            metavar="ROOT",
+            help="The root kept elsewhere; without it, or --signers, whoever has both files can seal a change anew.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,

@@ -22,6 +22,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "core")]
 
+from peers import installed  # noqa: E402
+
 from stashdbg_core.record import DEFAULT, Recorder  # noqa: E402
 
 ROUNDS = 7
@@ -104,6 +106,7 @@ def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
         "stashdbg, journal, redaction": lambda: recorder(folder, journal=True, redact=DEFAULT),
         "json + sha256 + append": lambda: bare_append(folder),
         "sqlite3, WAL, commit an event": lambda: sqlite(folder),
+        **installed(folder, EVENTS - 1),
     }
 
 

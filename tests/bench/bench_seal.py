@@ -1,12 +1,13 @@
 """Sealing and verifying beside raw ``hashlib.sha256`` of the same bytes: ``python tests/bench/bench_seal.py [MB]``.
 
-Files of model-like calls, each with an input and a value of its own, and one growing chat whose values share pieces; there
-the bytes are those of the whole values. Opening is not counted. Best of three, in processor time.
+Files of model-like calls, each with an input and a value of its own, and one growing chat whose values share
+pieces; there the bytes are those of the whole values. Opening is not counted. Best of three, in processor time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from stashdbg_core.canonical import Json
+from stashdbg_core.canonical import stored_form
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.seal import parse_seal, seal_recording, verify_recording, write_seal
 from stashdbg_core.seal.whole import WholeValues
@@ -43,8 +44,18 @@ def calls(size: int, each: int) -> Recording:
     blobs, events = BlobStore(), []
     for seq in range(size // each):
         messages = [{"role": "user", "content": chance.choice(pool)[: each // 2], "n": seq}]
-        answer = {"id": f"c{seq}", "choices": [{"index": 0, "text": chance.choice(pool)[: each // 2]}], "usage": {"n": 1}}
-        events.append(event(seq, blobs.put_stored(stored(answer)), blobs.put_stored(stored({"messages": messages}))))
+        answer = {
+            "id": f"c{seq}",
+            "choices": [{"index": 0, "text": chance.choice(pool)[: each // 2]}],
+            "usage": {"n": 1},
+        }
+        events.append(
+            event(
+                seq,
+                blobs.put_stored(stored_form(answer)),
+                blobs.put_stored(stored_form({"messages": messages})),
+            )
+        )
     return Recording("bench", EventList(events), blobs, RawObject.of({"complete": True}))
 
 
@@ -62,17 +73,13 @@ def event(seq: int, ref: str, input_ref: str) -> RecordedEvent:
     return RecordedEvent(seq, "llm", "chat", seq, "return", ref, input_ref, 1760000000000 + seq, ms=812.5)
 
 
-def stored(tree: Json) -> bytes:
-    from stashdbg_core.canonical import stored_form
-
-    return stored_form(tree)
-
-
 def main() -> None:
     size = int(sys.argv[1]) * 1_000_000 if len(sys.argv) > 1 else 100_000_000
     shapes = [(f"{each / 1000:g} kB a call", calls(size, each)) for each in (50_000, 10_000, 4_000, 1_000)]
     shapes.append(("growing chat", chat(int((size / 1000) ** 0.5 * 2**0.5), 1000)))
-    print(f"{'recording':16} {'events':>8} {'MB hashed':>10} {'sha256':>9} {'seal':>16} {'verify':>16} {'after jq .':>16}")
+    print(
+        f"{'recording':16} {'events':>8} {'MB hashed':>10} {'sha256':>9} {'seal':>16} {'verify':>16} {'after jq .':>16}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name, made in shapes:
             path = write_recording(made, Path(folder) / "run.json", overwrite=True)
@@ -81,8 +88,6 @@ def main() -> None:
 
 def row(name: str, path: Path, seal_file: Path) -> None:
     """Measure one file and print its line."""
-    import json
-
     recording = open_recording(path)
     values = WholeValues(recording.blobs)
     texts = [values.text(ref) for e in recording.events for ref in (e.ref, e.input_ref) if ref is not None]

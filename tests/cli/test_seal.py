@@ -74,7 +74,7 @@ def test_a_changed_recording_fails_and_the_event_is_named(stashdbg: Run, recordi
     edit(recording, b"first try", b"second try")
     ran = stashdbg("verify", recording)
     assert ran.code == exit_codes.DIFFERENT
-    assert ran.out.startswith("notes-edited: the notes of event 1 is not what was sealed\n")
+    assert ran.out.startswith("notes-edited: the notes of event 1 are not what was sealed\n")
 
 
 def test_no_seal_and_what_is_none(stashdbg: Run, recording: Path, tmp_path: Path) -> None:
@@ -172,4 +172,4 @@ def test_no_screen_is_loaded(command: str, recording: Path, environment: Run) ->
 
 
 def test_help_says_what_a_seal_does_not_prove(stashdbg: Run) -> None:
-    assert "can seal a changed recording anew" in " ".join(stashdbg("verify", "--help").out.split())
+    assert "whoever has both files can seal a change anew" in " ".join(stashdbg("verify", "--help").out.split())

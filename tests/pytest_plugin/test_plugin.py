@@ -146,6 +146,20 @@ def test_another_failure_keeps_its_own_text_and_gets_the_report_beside_it(projec
     )
 
 
+def test_a_call_that_cannot_be_replayed_ends_at_the_programs_own_line(project: pytest.Pytester) -> None:
+    body = """
+@pytest.mark.stash("runs/x.json", redact=lambda value, context: DROP)
+def test_weather(stash):
+    stash.intercept("tool", "weather", lambda: 1)
+"""
+    body = "\nfrom stashdbg import DROP\n" + body
+    run(project, body).assert_outcomes(passed=1)
+    result = run(project, body)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *StashError: *cannot be replayed*", "test_agent.py:*: StashError"])
+    assert "stashdbg_core/" not in result.stdout.str()
+
+
 def test_a_failing_run_is_kept_aside_and_the_good_recording_stays(project: pytest.Pytester) -> None:
     run(project, one("Oslo"))
     good = (project.path / "runs" / "x.json").read_bytes()

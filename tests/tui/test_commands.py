@@ -47,7 +47,7 @@ def test_every_action_exists(drive, agent):
     from textual.actions import parse
 
     async def test(d):
-        places = {"app": d.app, "main": d.screen, "timeline": d.screen, "inspector": d.screen.payload}
+        places = {"app": d.app, "main": d.screen, "timeline": d.screen, "inspector": d.screen.payload, "panel": d.screen.panel}
         for entry in COMMANDS:
             _, name, arguments = parse(entry.action)
             assert callable(getattr(places[entry.scope], f"action_{name}", None)), entry.id

@@ -105,4 +105,5 @@ WHERE: dict[Scope, str] = {
     "main": "any pane",
     "timeline": "timeline",
     "inspector": "inspector",
+    "panel": "list",
 }

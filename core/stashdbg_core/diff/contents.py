@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
+from typing import Any
 
-from stashdbg_core.canonical import REF_PREFIX, content_digest
+from stashdbg_core.canonical import REF_PREFIX, Json, content_digest
+from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import BlobTable, Recording
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
-from stashdbg_core.store.sharing import pieces_of
+from stashdbg_core.store.sharing import assemble, pieces_of
+from stashdbg_core.tags import STREAM, TAG
 
 _ABSENT = b""
 
@@ -25,10 +28,13 @@ class Contents:
 
     Args:
         recording: Read once from end to end.
+        beside: The recording it will be compared with; a text that was looked through there is not looked through here.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, beside: Contents | None = None) -> None:
         self.recording = recording
+        self._plain: set[bytes] = set() if beside is None else beside._plain
+        """Digests of texts that use no shared pieces."""
         events = recording.events
         self.count = len(events)
         blobs = recording.blobs
@@ -38,7 +44,7 @@ class Contents:
             self.names = list(zip(map(events.channel_at, places), map(events.key_at, places), strict=True))
             self.outcomes = list(map(events.outcome_at, places))
             self.ordinals = list(map(events.ordinal_at, places))
-            by_number = _ByNumber(events, blobs, self._texts)
+            by_number = _ByNumber(events, blobs, self._texts, self._plain)
             self.values = [by_number.digest(events.blob_at(place), place, "value") for place in places]
             self.inputs = [by_number.digest(events.input_blob_at(place), place, "input") for place in places]
             return
@@ -60,7 +66,8 @@ class Contents:
 class _ByNumber:
     """Digests by place in a file's blob table, so that most references are not even read."""
 
-    def __init__(self, events: FileEvents, blobs: FileBlobs, texts: _Texts) -> None:
+    def __init__(self, events: FileEvents, blobs: FileBlobs, texts: _Texts, plain: set[bytes]) -> None:
+        self._plain = plain
         self._events = events
         self._blobs = blobs
         self._texts = texts
@@ -75,7 +82,12 @@ class _ByNumber:
             ref = event.ref if part == "value" else event.input_ref
             return _ABSENT if ref is None else self._texts.digest(ref)
         raw = self._blobs.raw_at(number)
-        digest = self._texts.digest(self._blobs.ref_at(number)) if may_share(raw) else sha256(raw).digest()
+        digest = sha256(raw).digest()
+        if digest not in self._plain:
+            if may_share(raw):
+                digest = self._texts.digest(self._blobs.ref_at(number))
+            else:
+                self._plain.add(digest)
         self._known[number] = digest
         return digest
 
@@ -93,10 +105,8 @@ class _Texts:
         """Return a digest that equal values share, whatever their key order, spelling and sharing."""
         known = self._canonical.get(ref)
         if known is None:
-            try:
-                known = bytes.fromhex(content_digest(self._blobs.tree(ref)))
-            except StashError:
-                known = self.digest(ref)
+            tree, _ = whole_value(self._blobs, ref)
+            known = self.digest(ref) if tree is NOTHING else bytes.fromhex(content_digest(comparable(tree)))
             self._canonical[ref] = known
         return known
 
@@ -134,6 +144,39 @@ class _Texts:
             return raw, pieces_of(raw)
         except StashError:
             return raw, ()
+
+
+def whole_value(blobs: BlobTable, ref: str | None) -> tuple[Any, str | None]:
+    """Return a value's tree and what is wrong with it, if anything.
+
+    A damaged value is returned as it stands; ``NOTHING`` stands for one that is missing, no JSON, or not there at all.
+    """
+    if ref is None:
+        return NOTHING, None
+    try:
+        return blobs.tree(ref), None
+    except StashError as problem:
+        return _as_found(blobs, ref), problem.message
+
+
+def _as_found(blobs: BlobTable, ref: str) -> Any:
+    def fetch(wanted: str) -> bytes:
+        payload = blobs.payload(wanted)
+        if payload.state == "missing":
+            raise KeyError(wanted)
+        return payload.raw
+
+    try:
+        return assemble(fetch(ref), fetch)
+    except (KeyError, StashError):
+        return NOTHING
+
+
+def comparable(tree: Json) -> Json:
+    """Return what is compared of a value: of a stream, all but when its chunks came."""
+    if type(tree) is dict and tree.get(TAG) == STREAM and "times" in tree:
+        return {key: value for key, value in tree.items() if key != "times"}
+    return tree
 
 
 def may_share(raw: bytes) -> bool:

@@ -29,5 +29,6 @@ def diff_recordings(a: Recording, b: Recording, *, align: AlignMode = "content")
     """
     if align not in get_args(AlignMode):
         raise invalid_input(f"{align!r:.80} is no way to align", hint="align by content or identity")
-    alignment = aligned(Contents(a), Contents(b), align)
+    one = Contents(a)
+    alignment = aligned(one, Contents(b, one), align)
     return DiffResult(a, b, alignment, align)

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from stashdbg_core.canonical import Json
+from stashdbg_core.canonical import REF_PREFIX, Json
 from stashdbg_core.diff.align import NONE, Alignment, AlignMode
+from stashdbg_core.diff.contents import comparable, whole_value
 from stashdbg_core.diff.structure import NOTHING, Difference, Nothing, differences, pointer_of
-from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 
 RowKind: TypeAlias = Literal["same", "changed", "moved", "added", "removed"]
@@ -46,7 +46,7 @@ class FieldChange:
     pointer_after: str | None = None
     """Where it stands in the second recording, if that is elsewhere."""
     note: str | None = None
-    """Why a whole value was not looked into, in words."""
+    """What is wrong with a value, in words: it is missing, or damaged and shown as it stands."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the change as JSON; a side without a value has no key."""
@@ -184,32 +184,24 @@ class DiffResult:
         return tuple(row for row in self.rows if row.kind == kind)
 
     def _payload_changes(self, part: ChangePart, ref: str | None, ref_other: str | None) -> Iterator[FieldChange]:
-        before, problem = _whole(self.a, ref)
-        after, problem_other = _whole(self.b, ref_other)
-        if problem is None and problem_other is None:
-            for found in differences(before, after):
-                yield _field_change(part, found)
-        elif before is not NOTHING or after is not NOTHING or ref != ref_other:
-            said = [f"{side}: {text}" for side, text in (("A", problem), ("B", problem_other)) if text]
-            yield FieldChange(part, "", before, after, note="; ".join(said))
+        before, problem = whole_value(self.a.blobs, ref)
+        after, problem_other = whole_value(self.b.blobs, ref_other)
+        said = "; ".join(f"{side}: {text}" for side, text in (("A", problem), ("B", problem_other)) if text) or None
+        found = differences(comparable(before), comparable(after))
+        first = next(found, None)
+        if first is not None:
+            yield _field_change(part, first, said)
+            yield from (_field_change(part, difference) for difference in found)
+        elif said is not None and ref != ref_other and (ref or "").startswith(REF_PREFIX):
+            yield FieldChange(part, "", before, after, note=said)  # both are missing, and were not the same
 
 
-def _field_change(part: ChangePart, found: Difference) -> FieldChange:
+def _field_change(part: ChangePart, found: Difference, note: str | None = None) -> FieldChange:
     pointer, elsewhere = found.pointer, None
     if found.before is not NOTHING and found.after is not NOTHING:
         after = pointer_of(found.path_after)
         elsewhere = after if after != pointer else None
-    return FieldChange(part, pointer, found.before, found.after, tuple(found.parts), elsewhere)
-
-
-def _whole(recording: Recording, ref: str | None) -> tuple[Any, str | None]:
-    """Return a value's tree, or ``NOTHING`` and why it cannot be read, if it should be there."""
-    if ref is None:
-        return NOTHING, None
-    try:
-        return recording.blobs.tree(ref), None
-    except StashError as problem:
-        return NOTHING, problem.message
+    return FieldChange(part, pointer, found.before, found.after, tuple(found.parts), elsewhere, note)
 
 
 def _times(recording: Recording) -> list[tuple[float | None, float | None]]:

@@ -170,7 +170,8 @@ def _has_known_run(text: bytes, classes: bytes) -> bool:
     while start >= 0:
         end = _REST.match(classes, start + RUN).end()  # type: ignore[union-attr]
         run = text[start:end]
-        runs.append(run)
+        if not run.isdigit():  # else it is a number, whose digits begin no token
+            runs.append(run)
         before = text[start - 1 : start]
         if before == b".":
             if text.endswith(_BEFORE_POINT, 0, start) or classes.endswith(_DISCORD, 0, start):
@@ -181,6 +182,8 @@ def _has_known_run(text: bytes, classes: bytes) -> bool:
             if escape := _ESCAPE.match(before + run):
                 runs.append(run[escape.end() - 1 :])
         start = classes.find(_RUN, end)
+    if not runs:
+        return False
     joined = b" ".join(runs)
     words = joined.translate(_TO_UNDERSCORE).split(b"_")
     return not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]) or b"AIza" in joined

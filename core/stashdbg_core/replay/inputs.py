@@ -6,9 +6,12 @@ placeholder numbers and ignored parts. Values handed to the program are never to
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from stashdbg_core.calls import ABSENT, RedactContext
 from stashdbg_core.canonical import Json, content_digest, content_ref, stored_form
@@ -19,11 +22,14 @@ from stashdbg_core.record.masking import DEFAULT, Default, Masking, Redaction
 from stashdbg_core.redact import Redactor, normalise_placeholders
 from stashdbg_core.replay.field_changes import Change, field_changes
 from stashdbg_core.replay.ignore import Ignore
+from stashdbg_core.store.sharing_tags import may_share
 from stashdbg_core.tags import DROPPED, TAG, UNSTORABLE
 from stashdbg_core.values import Snapshot, TypeRegistry, decode_value, encode_value, snapshot
 
 _MOST_NAMES = 4096
 _PLACEHOLDER = b"[REDACTED:"
+_parse = msgspec.json.Decoder().decode
+_encode_canonical = msgspec.json.Encoder(order="sorted").encode
 _NO_CONTENT = {DROPPED: "a redact function dropped it", UNSTORABLE: "it could not be stored"}
 
 
@@ -80,16 +86,17 @@ class Inputs:
         masking = self._masking
         if masking is None:
             return LiveInput(taken, self.prepared, self._digests)
-        context = RedactContext(channel, key, "input", -1)
         if masking.functions:
+            context = RedactContext(channel, key, "input", -1)
             tree = masking.tree(taken.tree, context, self._decode, self._encode)
             return LiveInput(Snapshot(stored_form(tree), tree), self.prepared, self._digests)
         # Masking twice changes nothing, so an input that equals a recorded one as it stands needs no masking.
-        return LiveInput(taken, partial(self._masked, context), self._digests)
+        return LiveInput(taken, partial(self._masked, channel, key), self._digests)
 
-    def _masked(self, context: RedactContext, tree: Json, stored: bytes) -> Json:
+    def _masked(self, channel: str, key: str, tree: Json, stored: bytes) -> Json:
         if self._masking is None or not self._masking.suspects(stored):
             return self.prepared(tree, stored)
+        context = RedactContext(channel, key, "input", -1)
         return self.prepared(self._masking.tree(tree, context, self._decode, self._encode))
 
     def _decode(self, tree: Json) -> Any:
@@ -122,10 +129,8 @@ class Inputs:
         Raises:
             StashError: It is missing or damaged.
         """
-        payload = self._blobs.payload(ref)
-        if payload.state == "ok" and b"$stash" not in payload.raw:
-            return self.prepared(parse_json(payload.raw), payload.raw)
-        return self.prepared(self._blobs.tree(ref))
+        text = self._blobs.text(ref)
+        return self.prepared(parse_json(text), text)
 
     def changes(self, event: RecordedEvent, live: LiveInput) -> tuple[Change, ...] | None:
         """Return where a recorded input differs from a live one, masked; None if the recorded one can't be read.
@@ -150,6 +155,16 @@ class Inputs:
         tree = self.recorded_tree(event.input_ref)
         return tree if self._masking is not None else Redactor().redact_tree(tree)
 
+    def is_same_text(self, ref: str, live: LiveInput) -> bool:
+        """Tell whether a recorded input made of shared pieces is, whole, the very text of a live one."""
+        try:
+            return content_ref(self._blobs.text(ref)) == live.ref
+        except StashError:
+            return False
+
+    def _is_compared_as_it_is(self, text: bytes) -> bool:
+        return not self._ignore and not may_share(text) and (self._masking is None or _PLACEHOLDER not in text)
+
     def recorded_digest(self, event: RecordedEvent) -> str | None:
         """Return what inputs equal to the recorded one share, or None if there is nothing to compare."""
         ref = event.input_ref
@@ -161,7 +176,12 @@ class Inputs:
 
     def _read_digest(self, ref: str, seq: int) -> str | None:
         try:
-            tree = self.recorded_tree(ref)
+            text = self._blobs.text(ref)
+            if self._is_compared_as_it_is(text):
+                digest = _text_digest(text)
+                self._digests[content_ref(text)] = digest  # a live input has the ref of its whole text
+                return digest
+            tree = self.prepared(parse_json(text), text)
         except StashError as problem:
             self.problems[ref] = f"the input of seq {seq} was not compared: {problem.message}"
             return None
@@ -170,6 +190,14 @@ class Inputs:
             self.problems[ref] = f"the input of seq {seq} was not compared: {_NO_CONTENT[tag]}"
             return None
         return content_digest(tree)
+
+
+def _text_digest(text: bytes) -> str:
+    """Return the content digest of a JSON text; what the fast parser makes, the fast encoder spells exactly."""
+    try:
+        return hashlib.sha256(_encode_canonical(_parse(text))).hexdigest()
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return content_digest(parse_json(text))
 
 
 def unnumbered(name: str) -> str:

@@ -23,7 +23,7 @@ from stashdbg_core.sanitize import shorten
 MatchMode: TypeAlias = Literal["order", "input"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Match:
     """What the recording has for a live call."""
 
@@ -79,6 +79,8 @@ class Matcher:
         if live is not None and live.ref == event.input_ref:
             return self._served(position, event)
         if live is None and event.input_ref is None:
+            return self._served(position, event)
+        if live is not None and event.input_ref is not None and self._inputs.is_same_text(event.input_ref, live):
             return self._served(position, event)
         digest = self._inputs.recorded_digest(event)
         if digest is None:

@@ -13,6 +13,7 @@ from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.replay.divergence import call_name
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.sharing_tags import may_share
 from stashdbg_core.tags import DROPPED, PENDING, STREAM, TAG, UNSTORABLE
 from stashdbg_core.values import StreamRecord, TypeRegistry, decode_exception, decode_stored, decode_value
 
@@ -51,9 +52,9 @@ class Outcomes:
         if event.outcome not in (RETURN, THROW):
             raise _refused(event, f"it ended as {shorten(event.outcome, 40)!r}, which is neither a value nor an error")
         try:
-            payload = self._blobs.payload(event.ref)
-            if payload.state == "ok" and event.outcome == RETURN and b"$stash" not in payload.raw:
-                return decode_stored(payload.raw)
+            text = self._blobs.text(event.ref)
+            if event.outcome == RETURN and not may_share(text):  # no tag of any kind
+                return decode_stored(text)
             tree = self._blobs.tree(event.ref)
         except StashError as problem:
             raise _refused(event, problem.message, code=problem.code, hint=problem.hint) from None

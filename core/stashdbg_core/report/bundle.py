@@ -78,16 +78,21 @@ class Offer:
             StashError: ``ERR_INVALID_INPUT``: a unit is unknown, or no conversation is chosen.
         """
         chosen = self._chosen(include)
+        words = self._redactor.copy()  # so that no earlier preview has a say in the numbers
+
+        def safe(text: str) -> str:
+            return self._residue.redact_text(words.redact_text(text))
+
         if fields is not None:
-            fields = Fields(**{name: self._safe(text) for name, text in fields.to_json().items()})
+            fields = Fields(**{name: safe(text) for name, text in fields.to_json().items()})
         ids = [unit.id for unit in chosen]
         files, evidence = self._parts.files(ids), self._parts.evidence(ids)
-        warnings, notes = remarks(self.units, chosen, evidence, self._safe)
+        warnings, notes = remarks(self.units, chosen, evidence, safe)
         contents = Contents(
             now=now,
             fields=fields,
             offered=self.units,
-            selected=chosen,
+            selected=_as_written(chosen, files),
             runs=len(evidence),
             files=files,
             warnings=warnings,
@@ -113,9 +118,6 @@ class Offer:
         if not fields.title.strip():
             raise invalid_input("a bug report needs a title", hint="say in one line what went wrong: --title '…'")
         return self.preview(include, now, fields)
-
-    def _safe(self, text: str) -> str:
-        return self._residue.redact_text(self._redactor.redact_text(text))
 
     def _chosen(self, include: Iterable[str] | None) -> list[Unit]:
         if include is None:
@@ -190,3 +192,13 @@ def export(recordings: Sequence[Recording], include: Iterable[str] | None, field
         StashError: ``ERR_INVALID_INPUT``: nothing to report, no title, or a choice that cannot be made.
     """
     return describe(recordings).export(include, fields, now).zip()
+
+
+def _as_written(chosen: Sequence[Unit], files: Sequence[ReportFile]) -> list[Unit]:
+    """Return the units with the size their file has now; without a derived file that has nothing to say."""
+    sizes = {file.name: len(file.data) for file in files}
+    return [
+        unit if unit.kind == "conversation" else replace(unit, bytes=sizes[unit.file])
+        for unit in chosen
+        if unit.file in sizes
+    ]

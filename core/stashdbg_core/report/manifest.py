@@ -139,7 +139,8 @@ def file_name(title: str, now: datetime) -> str:
 
 def _tree(contents: Contents) -> dict[str, Json]:
     chosen = contents.selected
-    left = [unit for unit in contents.offered if unit not in chosen]
+    ids = {unit.id for unit in chosen}
+    left = [unit for unit in contents.offered if unit.id not in ids]
     conversations = [unit for unit in chosen if unit.kind == "conversation"]
     tree: dict[str, Json] = {
         "stash": KIND,

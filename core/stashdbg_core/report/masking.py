@@ -40,12 +40,19 @@ class _Remembering(PlaceholderTable):
         self.seen.setdefault(secret, shown)
         return shown
 
+    def copy(self) -> _Remembering:
+        """Return a table that goes on from here by itself."""
+        table = _Remembering()
+        table._key, table._numbers, table._last = self._key, dict(self._numbers), self._last
+        return table
+
 
 class ReportRedactor(Redactor):
     """Masks secrets and the reporter."""
 
     def __init__(self, rules: RuleSet, person: Person) -> None:
         super().__init__(rules.rules, names=rules.names, keep=rules.keep)
+        self._rules, self._person = rules, person
         self._remembering = self._table = _Remembering()
         self._personal = PersonalText(person)
         by_rule = self.suspects
@@ -63,6 +70,12 @@ class ReportRedactor(Redactor):
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
         return self._personal.replace(super().redact_text(text))
+
+    def copy(self) -> ReportRedactor:
+        """Return a redactor that knows the same placeholders and numbers new ones by itself."""
+        other = ReportRedactor(self._rules, self._person)
+        other._remembering = other._table = self._remembering.copy()
+        return other
 
     def secrets(self) -> dict[str, str]:
         """Return the secrets seen that can be told from ordinary words, with what stands for each."""

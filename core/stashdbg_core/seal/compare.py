@@ -71,6 +71,7 @@ class Comparison:
                 self._compare(event, index)
             self.found.events_checked += 1
             if len(self.found.broken) >= MAX_BROKEN:
+                self._compare_id()
                 return self.found
         self._compare_header()
         return self.found
@@ -167,12 +168,18 @@ class Comparison:
         for place, (part, salt) in enumerate(zip(parts, self._seal.header_salts(), strict=True)):
             self._compare_part(part, salt, self._seal.header[place * SIZE : (place + 1) * SIZE])
 
+    def _compare_id(self) -> None:
+        salt = self._seal.header_salts()[1]
+        text = stored_form(self._recording.id)
+        if salt is not None and commitment(salt, text) != self._seal.header[SIZE : 2 * SIZE]:
+            self.found.header.append(("id", "", Verdict.ID_EDITED))
+
     def _compare_part(self, part: HeaderPart, salt: bytes | None, wanted: bytes) -> None:
-        if salt is None:
-            text = part.text if part.kind != "blob" else self._values.text(part.name)
-            self.found.uncovered.append(Uncovered(None, _part_name(part), _holds_placeholder(text)))
-            return
         try:
+            if salt is None:
+                text = part.text if part.kind != "blob" else self._values.text(part.name)
+                self.found.uncovered.append(Uncovered(None, _part_name(part), _holds_placeholder(text)))
+                return
             same = part_commitment(part, salt, self._values) == wanted
         except StashError as error:
             if error.details.get("ref") is None:

@@ -22,6 +22,7 @@ from stashdbg_core.store.events import FileEvents
 NOT_SEALED = "redaction"
 """The key of ``meta`` that a redacted copy changes, and that a seal leaves out."""
 _TWO_MEANINGS = frozenset({"duplicate-key", "odd-meta", "odd-id"})
+_NOT_WHOLE = frozenset({"truncated", "trailing-text", "odd-events", "odd-blobs", "no-version", "damaged-line"})
 
 
 class HeaderPart(NamedTuple):
@@ -86,6 +87,11 @@ def unreached(recording: Recording, values: WholeValues, named: set[str]) -> lis
         except StashError:
             continue  # hashing it says why
     return [ref for ref in rest if ref not in inside] if inside else rest
+
+
+def not_whole(recording: Recording) -> Note | None:
+    """Return the first note that says that a file is no whole JSON text, or not only one."""
+    return next((note for note in recording.notes if note.kind in _NOT_WHOLE), None)
 
 
 def _all_named(recording: Recording) -> bool:

@@ -14,7 +14,7 @@ from stashdbg_core.errors import ErrorCode, StashError, invalid_input, invalid_r
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.seal.chain import EVENT_SIZE, SIZE, Counts, commitment, event_salts, header_salts, root_of
-from stashdbg_core.seal.header import HeaderPart, header_parts, part_commitment, two_meanings
+from stashdbg_core.seal.header import HeaderPart, header_parts, not_whole, part_commitment, two_meanings
 from stashdbg_core.seal.seal_file import Salts, Seal
 from stashdbg_core.seal.texts import EventText, event_text
 from stashdbg_core.seal.whole import WholeValues
@@ -39,7 +39,7 @@ def seal_recording(recording: Recording, *, secret: bytes | None = None, progres
     secret = secrets.token_bytes(SIZE) if secret is None else secret
     if len(secret) != SIZE:
         raise invalid_input(f"a seal's secret has {SIZE} bytes")
-    note = two_meanings(recording)
+    note = two_meanings(recording) or not_whole(recording)
     if note is not None:
         raise _cannot_seal(note.message)
     values = WholeValues(recording.blobs)

@@ -36,7 +36,7 @@ class Verdict(StrEnum):
     BLOB_EDITED = "blob-edited"
     """A value that no event reaches."""
     DAMAGED = "damaged"
-    """The content is as sealed, but its reference is not its hash, or its record cannot be read."""
+    """The content is as sealed, but a reference is no hash, a record cannot be read, or the file is not whole."""
     AMBIGUOUS = "ambiguous"
     """A key or reference stands twice, or bytes are not UTF-8: two readers may see two things."""
     OTHER_RECORDING = "other-recording"

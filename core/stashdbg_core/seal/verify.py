@@ -14,7 +14,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.seal.chain import SIZE, root_of
 from stashdbg_core.seal.compare import Comparison, Differences
-from stashdbg_core.seal.header import two_meanings
+from stashdbg_core.seal.header import not_whole, two_meanings
 from stashdbg_core.seal.make import Progress
 from stashdbg_core.seal.result import Signature, Verdict, VerifyResult
 from stashdbg_core.seal.seal_file import Seal, read_seal
@@ -127,6 +127,9 @@ def _named(recording: Recording, seal: Seal, comparison: Comparison, found: Diff
         return _first_broken(recording, comparison, found)
     if found.header:
         return _header_broken(found)
+    torn = not_whole(recording)
+    if torn is not None:
+        return VerifyResult(Verdict.DAMAGED, torn.message, torn.seq)
     if found.uncovered:
         return VerifyResult(Verdict.REDACTED, _redacted_words(found))
     return VerifyResult(Verdict.SEALED, f"sealed: {_count(total, 'event')}, nothing has changed")
@@ -149,7 +152,8 @@ def _other_length(recording: Recording, seal: Seal, found: Differences) -> Verif
 
 def _first_broken(recording: Recording, comparison: Comparison, found: Differences) -> VerifyResult:
     first = found.broken[0]
-    verdict, why = first.verdict, "is not what was sealed"
+    verb = "are" if first.part == "notes" else "is"
+    verdict, why = first.verdict, f"{verb} not what was sealed"
     if verdict is Verdict.IDENTITY_EDITED:
         index = recording.events.position_of(first.seq)
         place = None if index is None else comparison.place_sealed(index)
@@ -159,8 +163,8 @@ def _first_broken(recording: Recording, comparison: Comparison, found: Differenc
     elif verdict is Verdict.BLOB_MISSING:
         why = "is missing"
     elif verdict in (Verdict.AMBIGUOUS, Verdict.DAMAGED):
-        why = "does not mean one thing" if verdict is Verdict.AMBIGUOUS else "is damaged"
-    problem = f": {shorten(first.problem, 200)}" if first.problem and why != "is not what was sealed" else ""
+        why = "can be read in two ways" if verdict is Verdict.AMBIGUOUS else "is damaged"
+    problem = f": {shorten(first.problem, 200)}" if first.problem and "not what" not in why else ""
     others = sum(1 for broken in found.broken if broken.seq != first.seq)
     more = f" (and {others} parts of other events)" if others else ""
     return VerifyResult(verdict, f"the {first.part} of event {first.seq} {why}{problem}{more}", first.seq)

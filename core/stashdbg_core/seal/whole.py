@@ -85,13 +85,14 @@ class WholeValues:
         in a file's table, if known.
         """
         raw = self._text(ref, number)
-        if raw is None or (b"$stash" in raw and looks_shared(raw)):
+        own = ref[:7] == REF_PREFIX and len(ref) == 71
+        if raw is None or _shares(raw):
             return False
         if _sha256(salt + raw).digest() != expected:
             raw = _compact(raw)
             if raw is None or _sha256(salt + raw).digest() != expected:
                 return False
-        return not _is_own(ref) or _sha256(raw).hexdigest() == ref[7:]
+        return not own or _sha256(raw).hexdigest() == ref[7:]
 
     def commitment(self, ref: str, salt: bytes, number: int = -1) -> bytes:
         """Return the commitment to a whole value.
@@ -101,7 +102,7 @@ class WholeValues:
         """
         if ref not in self._facts:
             _, stored = self._load(ref, number)
-            if b"$stash" not in stored or not looks_shared(stored):
+            if not _shares(stored):
                 return _sha256(salt + stored).digest()
         digest = _sha256(salt)
         for text in self.texts(ref):
@@ -145,7 +146,9 @@ class WholeValues:
     def _text(self, ref: str, number: int) -> bytes | None:
         """Return the text that stands under a ref, if there is one."""
         if self._file is not None:
-            if number < 0 or not (_is_own(ref) or self._file.ref_at(number) == ref):
+            if number >= 0 and ref[:7] == REF_PREFIX and len(ref) == 71:
+                return self._file.raw_at(number)  # whoever takes it for the value checks its hash
+            if number < 0 or self._file.ref_at(number) != ref:
                 found = self._file.number_of(ref)
                 if found is None:
                     return None
@@ -180,7 +183,7 @@ class WholeValues:
 
     def _cut(self, ref: str) -> _Cut:
         tree, stored = self._load(ref)
-        if not looks_shared(stored):
+        if not _shares(stored):
             return _Cut(stored, [], frozenset(), type(tree) is list)
         uses: list[tuple[str, ...]] = []
         lists: set[int] = set()
@@ -295,6 +298,11 @@ def _compact(raw: bytes) -> bytes | None:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     return None if text == raw else text
+
+
+def _shares(stored: bytes) -> bool:
+    """Do as ``looks_shared`` does, at the speed of looking for one byte where there is none."""
+    return b"$" in stored and b'"$stash":"' in stored and looks_shared(stored)
 
 
 def _is_own(ref: str) -> bool:

@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.change import CallChange, change_steps
+from stashdbg_core.session.conversation import Conversation, conversation_of
+from stashdbg_core.session.following import Follower
 from stashdbg_core.session.last_change import LastChange, PayloadPart, last_change_steps
 from stashdbg_core.session.moves import find_steps, same_call, same_site, step_over
 from stashdbg_core.session.notebook import Notebook
@@ -63,6 +66,7 @@ class Debugger(Session):
         self.divergences: frozenset[int] = frozenset()
         """Indices of events at which a replay or another run parts from this one; whoever compares sets them."""
         self._current_hit: Hit | None = None
+        self._follower: Follower | None = Follower(recording) if recording.path is not None else None
         self._breakpoints: tuple[tuple[str, ...], list[Predicate]] = ((), [])
         self._watches: tuple[tuple[str, ...], list[Watch]] = ((), [])
 
@@ -205,6 +209,14 @@ class Debugger(Session):
         """Find the events whose outputs reached a field, a text, or the whole input of the event at the cursor."""
         return Task(why_steps(self.recording, self.position, pointer=pointer, text=text, part=part))
 
+    def change(self) -> Task[CallChange]:
+        """Compare the call at the cursor with the previous one of its channel, key and site."""
+        return Task(change_steps(self.recording, self.position))
+
+    def conversation(self) -> Conversation | None:
+        """Return the call at the cursor as a chat; None where it is none."""
+        return conversation_of(self.recording, self.event_at(self.position)) if self.count else None
+
     # Search
 
     def search(self, text: str) -> Task[list[Hit]]:
@@ -342,6 +354,18 @@ class Debugger(Session):
         super().reload(recording)
         self.view, self._current_hit = None, None
         self._breakpoints, self._watches = ((), []), ((), [])
+
+    def refresh(self) -> int:
+        """Take in what a growing journal gained since it was read; return by how many events, 0 if nothing changed.
+
+        Raises:
+            StashError: The file cannot be read now; everything stays as it was.
+        """
+        if self._follower is None or not self._follower.changed():
+            return 0
+        before = self.count
+        self.reload(self._follower.read())
+        return self.count - before
 
     def _here(self) -> RecordedEvent:
         event = self.event

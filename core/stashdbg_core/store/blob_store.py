@@ -14,6 +14,7 @@ from stashdbg_core.model import BlobTable, Payload
 from stashdbg_core.parse import parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.sharing import Sharer, assemble
+from stashdbg_core.store.whole_text import WholeTexts
 
 
 class BlobStore(BlobTable):
@@ -29,6 +30,7 @@ class BlobStore(BlobTable):
         self._unchecked: set[str] = set()
         """Refs of somebody else's making, not yet known to fit what they stand for."""
         self._sharer = Sharer(self.put_stored)
+        self._whole = WholeTexts(self._fetch)
         self.stored_bytes = 0
         """Bytes of stored form held here, those of ``base`` not counted."""
 
@@ -84,7 +86,11 @@ class BlobStore(BlobTable):
         return Payload(ref, "ok", raw)
 
     def tree(self, ref: str) -> Json:
-        return whole_tree(self, ref)
+        return self._whole.tree(self._fetch(ref))
+
+    def text(self, ref: str) -> bytes:
+        text = self._whole.text(self._fetch(ref))
+        return text if text is not None else stored_form(self.tree(ref))
 
     def refs(self) -> Iterator[str]:
         if self._base is None:
@@ -92,6 +98,9 @@ class BlobStore(BlobTable):
             return
         yield from self._base.refs()
         yield from (ref for ref in self._raw if ref not in self._in_base)
+
+    def _fetch(self, ref: str) -> bytes:
+        return usable_payload(self.payload(ref)).raw
 
     @property
     def _in_base(self) -> BlobTable | Mapping[str, Any]:
@@ -131,12 +140,12 @@ def usable_payload(payload: Payload) -> Payload:
     Raises:
         StashError: ``ERR_NOT_FOUND`` if it is missing; ``ERR_INVALID_RECORDING`` if damaged.
     """
+    if payload.state == "ok":
+        return payload
     shown = shorten(payload.ref, 80)
     if payload.state == "missing":
         raise not_found(f"the value {shown} is not in the recording", ref=payload.ref)
-    if payload.state == "damaged":
-        raise invalid_recording(f"the value {shown} is damaged: {payload.problem}", ref=payload.ref)
-    return payload
+    raise invalid_recording(f"the value {shown} is damaged: {payload.problem}", ref=payload.ref)
 
 
 def blob_problem(ref: str, raw: bytes) -> str | None:

@@ -24,6 +24,7 @@ from stashdbg_core.store.index import BlobColumns, ref_hash
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import STRING, ScanStop, skip_space, skip_string
 from stashdbg_core.store.source import Source
+from stashdbg_core.store.whole_text import WholeTexts
 
 _HEAD = 512
 """Bytes read to see an entry's key; enough for every reference of ours, and most others."""
@@ -48,6 +49,7 @@ class FileBlobs(BlobTable):
         self._limits = limits
         self._twice = twice
         self._kept: dict[str, Payload] = {}
+        self._whole = WholeTexts(self._fetch)
         self._room = _KEPT_BYTES
         self._order: array[int] | None = None
         self._searches = 0
@@ -111,12 +113,11 @@ class FileBlobs(BlobTable):
         Raises:
             StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
         """
-        raw = self._fetch(ref)
-        if b"$stash" not in raw:
-            return parse_json(raw)
-        from stashdbg_core.store.sharing import assemble
+        return self._whole.tree(self._fetch(ref))
 
-        return assemble(raw, self._fetch)
+    def text(self, ref: str) -> bytes:
+        text = self._whole.text(self._fetch(ref))
+        return text if text is not None else stored_form(self.tree(ref))
 
     def size_of(self, ref: str) -> int | None:
         """Return the bytes of a value as it stands, without reading it, shared pieces not counted; None if missing."""

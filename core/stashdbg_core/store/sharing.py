@@ -89,7 +89,7 @@ class Sharer:
 
     def store_text(self, stored: bytes) -> str:
         """Store a whole value, given in stored form, and return its ref."""
-        if b"$" in stored and looks_shared(stored):
+        if looks_shared(stored):
             tree = parse_json(stored)
             escaped = escape_sharing_tags(tree)
             if escaped is not tree:

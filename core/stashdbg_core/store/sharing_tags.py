@@ -45,12 +45,12 @@ def is_list_tag(tree: Json) -> bool:
 
 def looks_shared(stored: bytes) -> bool:
     """Tell whether text in stored form may hold a sharing tag."""
-    return _REF_MARK in stored or _LIST_MARK in stored
+    return b"$" in stored and (_REF_MARK in stored or _LIST_MARK in stored)  # one byte is found much faster
 
 
 def may_share(raw: bytes) -> bool:
     """Tell whether JSON text in any spelling may hold a sharing tag."""
-    return b"$stash" in raw or b"\\u00" in raw
+    return (b"$" in raw and b"$stash" in raw) or (b"\\" in raw and b"\\u00" in raw)
 
 
 def tagged_slots(tree: Json) -> Iterator[tuple[Slot, int]]:

@@ -73,7 +73,8 @@ def decode_stored(stored: bytes, *, types: TypeRegistry | None = None, on_unstor
     Raises:
         StashError: As ``decode_value``; ``ERR_INVALID_RECORDING`` too if it is not JSON.
     """
-    if b'"$stash"' not in stored and b"\\u00" not in stored:
+    # One byte is found much faster than several.
+    if (b"$" not in stored or b'"$stash"' not in stored) and (b"\\" not in stored or b"\\u00" not in stored):
         try:
             return _fast_parse(stored)
         except (msgspec.DecodeError, ValueError, RecursionError):

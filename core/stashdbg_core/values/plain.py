@@ -37,30 +37,36 @@ def is_plain_value(value: Any) -> bool:
 
 def budget_left(value: Any, depth: int, budget: int) -> int:
     """Return the budget less the parts of a dict or list, or -1 if it is not plain."""
-    budget -= len(value)
-    if budget < 0 or not depth:
-        return -1
-    if type(value) is dict:
-        for key in value:
-            if type(key) is not str:
-                return -1
-        if TAG in value:
+    level = [value]
+    while level:
+        if not depth:
             return -1
-        value = value.values()
-    for item in value:
-        kind = type(item)
-        if kind is str or kind is bool or item is None:
-            continue
-        if kind is int:
-            if not -HUGE < item < HUGE:
-                return -1
-        elif kind is float:
-            if item - item != 0.0:
-                return -1
-        elif kind is dict or kind is list:
-            budget = budget_left(item, depth - 1, budget)
+        depth -= 1
+        deeper: list[Any] = []
+        for box in level:
+            budget -= len(box)
             if budget < 0:
                 return -1
-        else:
-            return -1
+            if type(box) is dict:
+                for key in box:
+                    if type(key) is not str:
+                        return -1
+                if TAG in box:
+                    return -1
+                box = box.values()
+            for item in box:
+                kind = type(item)
+                if kind is str or kind is bool or item is None:
+                    continue
+                if kind is int:
+                    if not -HUGE < item < HUGE:
+                        return -1
+                elif kind is float:
+                    if item - item != 0.0:
+                        return -1
+                elif kind is dict or kind is list:
+                    deeper.append(item)
+                else:
+                    return -1
+        level = deeper
     return budget

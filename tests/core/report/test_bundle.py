@@ -15,6 +15,7 @@ from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.report import Bundle, Fields, describe, export
 from stashdbg_core.store.open import read_recording
+from stashdbg_core.store.writer import encode_recording
 from tests.core.report.conftest import HOME, JANE, KEY, NOW, chat, lanes_run, recording_of
 
 WORDS = Fields("Wrong city", "1. run it", "paris", "rome")
@@ -286,3 +287,26 @@ def test_secrets_already_masked_keep_their_numbers() -> None:
     assert '"token":"[REDACTED:token#4]","api_key":"[REDACTED:anthropic-key#5]"' in text
     assert bundle.manifest["redacted"]["names"] == ["api_key", "token"]
     assert not bundle.manifest["warnings"]
+
+
+def test_hostile_values_and_facts_are_reported_like_any_other() -> None:
+    deep: object = "bottom"
+    for _ in range(1500):
+        deep = [deep]
+    call = chat("q", "a", input={"messages": [{"role": "user", "content": deep}]})
+    run = recording_of([call, call], producer=deep, createdAt=[1], droppedEvents=-1, command="x")
+    bundle = describe([run], person=JANE).export(None, WORDS, NOW)
+    assert len(read_recording(read(bundle, "recording.json")).events) == 2
+    assert b"createdAt" not in read(bundle, "environment.json")
+
+
+def test_a_damaged_or_missing_value_goes_along_as_it_is() -> None:
+    run = recording_of([chat("q", "a"), {"value": "good"}])
+    blobs = dict.fromkeys(run.blobs.refs())
+    text = encode_recording(run).replace('"good"', '"forged"')
+    damaged = read_recording(text.encode())
+    assert len(blobs) == len(list(damaged.blobs.refs()))
+    bundle = describe([damaged], person=JANE).export(None, WORDS, NOW)
+    again = read_recording(read(bundle, "recording.json"))
+    assert again.blobs.payload(again.events[1].ref).state == "damaged"
+    assert "damaged" in read(bundle, "transcript.txt").decode()

@@ -144,6 +144,14 @@ def test_nothing_changed_is_sealed() -> None:
     assert any("sealed them anew" in note for note in result.notes)
 
 
+def test_another_recording_of_many_events_is_told_apart() -> None:
+    made = seal_recording(opened(tree_of([{"value": number} for number in range(1200)])))
+    other = opened(tree_of([{"key": "b", "value": -number} for number in range(1, 1201)], id="run-2"))
+    result = verify_recording(other, made)
+    assert result.verdict is Verdict.OTHER_RECORDING
+    assert len(result.broken) < 1010
+
+
 def test_the_seal_of_another_recording_is_called_so() -> None:
     other = opened(tree_of([{"key": "b", "value": number} for number in range(5)], id="run-2"))
     assert verify_recording(other, seal()).verdict is Verdict.OTHER_RECORDING
@@ -165,11 +173,7 @@ def test_a_key_given_twice_is_never_valid(old: bytes, new: bytes, at: int | None
     text = stored_form(tree_of())
     assert text.count(old) == 1
     sealed = seal_recording(read_recording(text))
-    try:
-        twice = read_recording(text.replace(old, new))
-    except StashError as error:
-        assert "twice" in error.message or "more than once" in error.message
-        return
+    twice = read_recording(text.replace(old, new))
     result = verify_recording(twice, sealed)
     assert (result.verdict, result.broken_at) == (Verdict.AMBIGUOUS, at), result.message
     with pytest.raises(StashError, match="cannot be sealed"):

@@ -74,9 +74,8 @@ def test_the_cases_verify_however_they_are_spelled(case: str, data: Path) -> Non
     text = (data / "cases" / case).read_bytes()
     seal = seal_recording(read_recording(text))
     ways = [json.dumps(json.loads(text), ensure_ascii=plain, indent=2).encode() for plain in (True, False)]
-    for program in (["jq", "."], ["node", "-e", _NODE]):
-        if shutil.which(program[0]):
-            ways.append(subprocess.run(program, input=text, capture_output=True, check=True).stdout)
+    programs = [program for program in (["jq", "."], ["node", "-e", _NODE]) if shutil.which(program[0])]
+    ways += [subprocess.run(program, input=text, capture_output=True, check=True).stdout for program in programs]
     assert [verify_recording(read_recording(way), seal).verdict for way in ways] == [Verdict.SEALED] * len(ways)
 
 
@@ -169,6 +168,16 @@ def test_a_changed_byte_never_verifies_unless_it_says_the_same(data: st.DataObje
 def test_text_cannot_move_from_one_field_to_another(pair: list[tuple[str, str, int, str]]) -> None:
     first, second = (identity_text(0, channel, key, ordinal, outcome) for channel, key, ordinal, outcome in pair)
     assert first != second
+
+
+@pytest.mark.parametrize("change", [lambda text: text[:-1], lambda text: text + b"{}"], ids=["cut", "more"])
+def test_a_file_that_is_not_whole_is_not_valid(change: Callable[[bytes], bytes]) -> None:
+    text = stored_form(tree_of())
+    torn = read_recording(change(text))
+    result = verify_recording(torn, seal_recording(read_recording(text)))
+    assert result.verdict is Verdict.DAMAGED
+    with pytest.raises(StashError, match="cannot be sealed"):
+        seal_recording(torn)
 
 
 def test_boundaries_between_fields_count() -> None:

@@ -55,7 +55,7 @@ def test_both_say_what_a_redacted_copy_does_not_cover(copy: dict[str, Any], tmp_
 @pytest.mark.parametrize("vector", VECTORS, ids=NAMES)
 def test_both_see_the_same_edits(vector: dict[str, Any], tmp_path: Path) -> None:
     seal = parse_seal(stored_form(vector["seal"]))
-    for old, new in [('"id":"', '"id":"x'), ('"complete":true', '"complete":false'), ('"y"', '"z"'), ('-0.0', '0.0')]:
+    for old, new in [('"id":"', '"id":"x'), ('"complete":true', '"complete":false'), ('"y"', '"z"'), ("-0.0", "0.0")]:
         if old not in vector["recording"]:
             continue
         changed = vector["recording"].replace(old, new, 1)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
+
 from stashdbg_core.errors import StashError
-from stashdbg_core.session.debugger import Debugger, quoted
+from stashdbg_core.session.debugger import Debugger, Verb, quoted
 
 ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
 
@@ -66,7 +69,7 @@ def test_a_verb_and_its_reverse_visit_the_same_places(debugger, verb, start, pla
     assert tour(debugger, verb, forward=False) == (back, reason.replace("later", "earlier"))
 
 
-@pytest.mark.parametrize("verb", ["error", "call", "site", "over", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"])
+@pytest.mark.parametrize("verb", get_args(Verb))
 @pytest.mark.parametrize("forward", [True, False])
 def test_every_verb_is_refused_in_words_where_there_is_nothing(make_run, verb, forward):
     for rows in ([], [{"value": 1}]):

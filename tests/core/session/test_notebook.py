@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RawObject
 from stashdbg_core.session.debugger import Debugger
@@ -88,7 +89,10 @@ def test_dropping_and_toggling_take_marks_away():
 
 
 def test_the_notebook_as_markdown_names_events_and_keeps_recorded_text_as_text(make_run):
-    run = make_run([{"key": "`k`](http://x) <b>", "value": "``` evil\x1b[2J"}, {"value": 2, "site": "a.py:1 f"}], recording_id="id`s")
+    run = make_run(
+        [{"key": "`k`](http://x) <b>", "value": "``` evil\x1b[2J"}, {"value": 2, "site": "a.py:1 f"}],
+        recording_id="id`s",
+    )
     notebook = Notebook(None, run.id)
     notebook.toggle_bookmark(0)
     notebook.add_note(1, "# not a heading\n- nor a list\nplain *emphasis* stays")

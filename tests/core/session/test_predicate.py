@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.expressions import parse_columns
 from stashdbg_core.session.predicate import Predicate
@@ -14,14 +15,18 @@ ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "bad Amo
 
 @pytest.fixture
 def rows(pending):
+    hi = {"text": 'Say "hi"\n\\ to Zoë'}
+    stream = {"$stash": "stream", "kind": "sync", "chunks": ["a", "b"]}
+    search = {"channel": "tool", "key": "search", "value": [1.5, 250, True, None], "input": "paris, texas"}
+    failed = {"channel": "tool", "key": "search-more", "value": ERROR, "outcome": "throw"}
     return [
-        {"channel": "llm", "key": "chat", "value": {"text": "Say \"hi\"\n\\ to Zoë"}, "input": {"q": "Paris"}, "ms": 5.0, "at": 1e12},
-        {"channel": "tool", "key": "search", "value": [1.5, 250, True, None], "input": "paris, texas", "ms": 1500.0, "at": 1e12 + 2000},
-        {"channel": "tool", "key": "search-more", "value": ERROR, "outcome": "throw", "thread": "lane (1)", "site": "agent.py:42 plan"},
+        {"channel": "llm", "key": "chat", "value": hi, "input": {"q": "Paris"}, "ms": 5.0, "at": 1e12},
+        {**search, "ms": 1500.0, "at": 1e12 + 2000},
+        {**failed, "thread": "lane (1)", "site": "agent.py:42 plan"},
         {"channel": "tool", "key": "slow", "value": pending, "label": "second try"},
-        {"channel": "state", "key": "desk", "value": {"$stash": "stream", "kind": "sync", "chunks": ["a", "b"]}},
-        {"channel": "tool", "key": "search", "value": [1.5, 250, True, None], "input": "paris, texas"},
-    ]  # fmt: skip
+        {"channel": "state", "key": "desk", "value": stream},
+        search,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +161,11 @@ def test_columns_are_named_expressions_that_never_fail_on_data(make_run, rows):
     names, length, whole = parse_columns(["n=event.channel", "many=length(value)", "value[1]"])
     assert [names.of(recording, event) for event in recording.events[:2]] == ["llm", "tool"]
     assert [length.of(recording, event) for event in recording.events[:2]] == [1, 4]
-    assert (whole.name, whole.of(recording, recording.events[1]), whole.of(recording, recording.events[0])) == ("value[1]", 250, None)
+    assert (whole.name, whole.of(recording, recording.events[1]), whole.of(recording, recording.events[0])) == (
+        "value[1]",
+        250,
+        None,
+    )
 
 
 @pytest.mark.parametrize("expression", ["a[", "", "n=", "[" * 3000, "value.(", "n==="])

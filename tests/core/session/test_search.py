@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.last_change import last_change_steps
 from stashdbg_core.session.pointers import ABSENT, pointer_of, resolve
@@ -17,7 +18,12 @@ def find(recording, text):
 def test_hits_come_in_order_with_their_place(make_run):
     recording = make_run(
         [
-            {"key": "find paris", "label": "Paris again", "input": {"city": "paris"}, "value": ["London", "in Paris/France"]},
+            {
+                "key": "find paris",
+                "label": "Paris again",
+                "input": {"city": "paris"},
+                "value": ["London", "in Paris/France"],
+            },
             {"key": "k", "value": {"a/b": {"~paris": 1}}},
         ]
     )
@@ -34,7 +40,9 @@ def test_hits_come_in_order_with_their_place(make_run):
     assert first.to_json() == {"seq": 0, "part": "value", "pointer": "/1", "text": "in Paris/France"}
 
 
-@pytest.mark.parametrize("text", ["(", "[", "\\", "*", "a{999999}", '"', "'", "😀", "[/INST]", "\x1b[2J", "-", "a or b", "x:y"])
+@pytest.mark.parametrize(
+    "text", ["(", "[", "\\", "*", "a{999999}", '"', "'", "😀", "[/INST]", "\x1b[2J", "-", "a or b", "x:y"]
+)
 def test_every_character_stands_for_itself(make_run, text):
     recording = make_run([{"value": f"before {text} after"}, {"value": "other words"}])
     assert find(recording, text)[0] == (0, "value", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.session import why
 from stashdbg_core.session.tasks import Task
@@ -62,7 +63,15 @@ def test_numbers_link_in_any_spelling_and_trivial_ones_do_not(make_run):
 
 
 @pytest.mark.parametrize(
-    ("text", "key"), [("1,234.50", "1234.5"), ("1234.5", "1234.5"), ("007", None), ("2026", None), ("1.0", None), ("-129.350", "-129.35")]
+    ("text", "key"),
+    [
+        ("1,234.50", "1234.5"),
+        ("1234.5", "1234.5"),
+        ("007", None),
+        ("2026", None),
+        ("1.0", None),
+        ("-129.350", "-129.35"),
+    ],
 )
 def test_what_counts_as_a_telling_number(text, key):
     assert number_key(text) == key
@@ -71,7 +80,10 @@ def test_what_counts_as_a_telling_number(text, key):
 def test_json_inside_a_text_equals_the_object_itself(make_run):
     order = {"order_id": "H-52", "total": 119.0}
     recording = make_run(
-        [{"key": "tool", "value": order}, {"key": "llm", "input": {"content": json.dumps(order, indent=1)}, "value": "x"}]
+        [
+            {"key": "tool", "value": order},
+            {"key": "llm", "input": {"content": json.dumps(order, indent=1)}, "value": "x"},
+        ]
     )
     assert links(trace(recording, 1)) == {(0, 1): ["same value"]}
 
@@ -105,7 +117,9 @@ def test_a_failure_right_before_a_call_of_the_slice_is_shown_as_order_only(make_
     assert links(trace(recording, 2)) == {(1, 2): ["verbatim"], (0, 1): ["order only"]}
 
 
-@pytest.mark.parametrize("asked", [{"pointer": "/nope"}, {"text": "nowhere"}, {"pointer": "x"}, {"pointer": "", "part": "input"}])
+@pytest.mark.parametrize(
+    "asked", [{"pointer": "/nope"}, {"text": "nowhere"}, {"pointer": "x"}, {"pointer": "", "part": "input"}]
+)
 def test_what_the_event_does_not_have_is_refused(make_run, asked):
     with pytest.raises(StashError) as caught:
         trace(make_run([{"value": {"a": 1}}]), 0, **asked)

@@ -11,7 +11,8 @@ from textual.screen import Screen
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.inspection import Part
-from stashdbg_core.session.session import Move, Session
+from stashdbg_core.session.debugger import Debugger
+from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
 from stashdbg_tui.lanes import Rows
 from stashdbg_tui.widgets.choice_line import ChoiceLine
@@ -47,7 +48,7 @@ class SessionScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.session: Session | None = None
+        self.session: Debugger | None = None
         self.part: Part = "value"
         self.rows = Rows(None, 0)
         """Which events the timeline shows."""
@@ -84,13 +85,13 @@ class SessionScreen(Screen[None]):
     def work_on(
         self,
         group: str,
-        steps: Steps[T],
+        steps: Steps[T] | Task[T],
         done: Callable[[T], object],
         progress: Callable[[], object] | None = None,
     ) -> None:
         """Do work in slices between keys, in place of what the group was doing; small work is done at once."""
         self.stop_work(group)
-        task: Task[T] = Task(steps)
+        task: Task[T] = steps if isinstance(steps, Task) else Task(steps)
         self._tasks[group] = task
         self._work(group, task, done, progress)
 

@@ -13,7 +13,6 @@ from textual.containers import Container, Vertical
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
-from stashdbg_core.session.session import Session
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
 from stashdbg_tui.verbs.moving import Moving
@@ -76,16 +75,16 @@ class MainScreen(Panes, Moving, Tracing):
         if session is not None and session.recording.path == recording.path and recording.path is not None:
             session.reload(recording)
         else:
-            session = self.session = Session(recording)
+            session = self.session = self.open_debugger(recording)
             self.clear_search()
-            self.query, self.inverted, self.hides_repeats = "", False, False
+            self.filter_query, self.inverted, self.hides_repeats = "", False, False
             self.close_panel()
         self.status.session, self.status.progress = session, progress
         self.rows = Rows(None, session.count)
         self.timeline.show_session(session)
         self.scrubber.show_session(session)
         self.status.show()
-        self.open_notebook(recording)
+        self.show_marks()
         if not session.count:
             self.notice.show_empty(recording)
         self.set_class(not session.count, "-notice")

@@ -24,10 +24,9 @@ class Finding(SessionScreen):
         """The search over the run, going on or done."""
         self.found: TextMatch | None = None
         """What is looked for in the value shown."""
-        self.query = ""
+        self.filter_query = ""
         self.inverted = self.hides_repeats = False
         self._hit = -1
-        self._restore: tuple[str, bool] | None = None
 
     # Search
 
@@ -84,7 +83,7 @@ class Finding(SessionScreen):
             self._find_inside(by)
             return
         if search is None:
-            self.action_over(by)
+            self.step_over(by)
             return
         here = session.position
         if 0 <= self._hit < len(search.hits) and search.hits[self._hit].position == here:
@@ -154,12 +153,16 @@ class Finding(SessionScreen):
             self.timeline.mark(None)
         return was
 
+    def step_over(self, by: int) -> None:
+        """Step over the calls made during this one."""
+        raise NotImplementedError
+
     # Filter
 
     @property
     def is_filtered(self) -> bool:
         """Whether events are hidden."""
-        return bool(self.query or self.inverted or self.hides_repeats)
+        return bool(self.filter_query or self.inverted or self.hides_repeats)
 
     def set_filter(self, query: str | None = None, *, inverted: bool | None = None, repeats: bool | None = None) -> None:
         """Change what is shown; a query that is none changes nothing and says where it is wrong."""
@@ -167,12 +170,12 @@ class Finding(SessionScreen):
         if session is None:
             return
         try:
-            parse_query(self.query if query is None else query)
+            parse_query(self.filter_query if query is None else query)
         except StashError as failure:
             self.say_failure(failure)
             return
-        self.query = self.query if query is None else query.strip()
-        self.inverted = (self.inverted if inverted is None else inverted) and bool(self.query)
+        self.filter_query = self.filter_query if query is None else query.strip()
+        self.inverted = (self.inverted if inverted is None else inverted) and bool(self.filter_query)
         self.hides_repeats = self.hides_repeats if repeats is None else repeats
         self.show_filtered()
 
@@ -187,10 +190,10 @@ class Finding(SessionScreen):
             return
         steps = view_steps(
             session.recording,
-            self.query,
+            self.filter_query,
             inverted=self.inverted,
             hides_repeats=self.hides_repeats,
-            marks=self.marks(),
+            marks=session.marks(),
         )
         self.work_on("filter", steps, self._fold, lambda: self.status.show("filtering… Esc stops"))
 
@@ -208,7 +211,7 @@ class Finding(SessionScreen):
     def _show_rows(self, rows: Rows) -> None:
         session = self.session
         assert session is not None
-        self.rows = rows
+        self.rows, session.view = rows, rows.view
         self.timeline.show_rows(rows)
         self.status.filter = self.filter_words()
         if rows.view is None:
@@ -226,8 +229,8 @@ class Finding(SessionScreen):
     def filter_words(self) -> str:
         """Return the filter in words, empty where all is shown."""
         words = []
-        if self.query:
-            words.append(f"{'not ' if self.inverted else ''}{shorten(self.query, 40)}")
+        if self.filter_query:
+            words.append(f"{'not ' if self.inverted else ''}{shorten(self.filter_query, 40)}")
         if self.hides_repeats:
             words.append("repeats hidden")
         if self.rows.view is not None and words:
@@ -238,14 +241,14 @@ class Finding(SessionScreen):
         """Show everything again; tell whether something was hidden."""
         stopped = self.stop_work("filter", "fold")
         was = self.is_filtered
-        self.query, self.inverted, self.hides_repeats = "", False, False
+        self.filter_query, self.inverted, self.hides_repeats = "", False, False
         if was:
             self._fold(None)
         return was or stopped
 
     def action_invert(self) -> None:
         """Show what the filter hides."""
-        if self.query:
+        if self.filter_query:
             self.set_filter(inverted=not self.inverted)
         else:
             self.status.show("nothing to invert; f sets a filter")
@@ -256,7 +259,7 @@ class Finding(SessionScreen):
 
     def action_marked_only(self) -> None:
         """Show marked events only, or all again."""
-        self.set_filter("" if self.query == "is:marked" else "is:marked")
+        self.set_filter("" if self.filter_query == "is:marked" else "is:marked")
 
 
 def _position(hit: Hit) -> int:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from textual import on
 
-from stashdbg_core.errors import StashError
-from stashdbg_core.model import THROW
-from stashdbg_core.session.column_masks import ColumnMasks
-from stashdbg_core.session.moves import find_steps, same_call, step_over
-from stashdbg_core.session.query_nodes import Each, Names, Node, Or
+from stashdbg_core.session.debugger import Verb
 from stashdbg_core.session.session import Move
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.scrubber import Scrubber
@@ -56,53 +52,14 @@ class Moving(SessionScreen):
 
     def action_over(self, by: int) -> None:
         """Step over the calls made during this one, in its lane."""
+        self.action_seek("over", by)
+
+    def action_seek(self, verb: Verb, by: int) -> None:
+        """Run to the next event of a kind, back if negative."""
         session = self.session
-        if session is None or session.event is None:
-            return
-        event = session.event
-        lane = "the main lane" if event.thread is None else f"lane {event.thread[:40]}"
-        node = step_over(session.recording, event, forward=by > 0)
-        self._seek(node, by, f"no {'later' if by > 0 else 'earlier'} event of {lane}", jump=False)
-
-    def action_seek(self, kind: str, by: int) -> None:
-        """Jump to the next event of a kind, back if negative."""
-        session = self.session
-        if session is None or session.event is None:
-            return
-        order = "later" if by > 0 else "earlier"
-        event = session.event
-        try:
-            if kind == "error":
-                threw = Names(ColumnMasks(session.recording.events), "outcome", lambda outcome: outcome == THROW)
-                self._seek(threw, by, f"no {order} error")
-            elif kind == "site":
-                name = f"{event.channel} {event.key}"[:60]
-                self._seek(same_call(session.recording, event), by, f"no {order} call of {name}")
-            elif kind == "bookmark":
-                self._seek(self.bookmark_node(), by, f"no {order} bookmark; m sets one")
-            else:
-                nodes = [self.bookmark_node(), *self.breakpoint_nodes()]
-                self._seek(Or(nodes), by, f"nothing {order} to stop at; b sets a breakpoint, m a bookmark")
-        except StashError as failure:
-            self.say_failure(failure)
-
-    def _seek(self, node: Node, by: int, refusal: str, *, jump: bool = True) -> None:
-        session = self.session
-        assert session is not None
-
-        def found(position: int | None) -> None:
-            if position is None:
-                self.follow(Move(session.position, refusal))
-            else:
-                self.follow(session.jump(position) if jump else session.step(position - session.position))
-
-        steps = find_steps(node, session.count, session.position, forward=by > 0)
-        self.work_on("seek", steps, found, lambda: self.status.show("looking… Esc stops"))
-
-    def bookmark_node(self) -> Node:
-        """Return a node for the bookmarked events."""
-        marked = self.marked_positions("bookmarked")
-        return Each(lambda position: position in marked)
+        if session is not None:
+            task = session.go(verb, forward=by > 0)
+            self.work_on("seek", task, self.follow, lambda: self.status.show("looking… Esc stops"))
 
     @on(Timeline.Chosen)
     def _chosen(self, message: Timeline.Chosen) -> None:

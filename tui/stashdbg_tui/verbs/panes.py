@@ -42,7 +42,7 @@ class Panes(Finding, Inspecting, Marking):
         """Ask for something at the prompt."""
         self._pane_before = self.focused.id if self.focused is not None else None
         self.add_class("-prompt")
-        self.prompt.open(kind, self._words_of, self.query if kind == "f" else "")
+        self.prompt.open(kind, self._words_of, self.filter_query if kind == "f" else "")
 
     def _words_of(self) -> Sequence[str]:
         if self.prompt.kind == ":":
@@ -106,7 +106,13 @@ class Panes(Finding, Inspecting, Marking):
     @property
     def shown_query(self) -> str:
         """The query that leaves what the timeline shows."""
-        return f"not ({self.query})" if self.inverted else self.query
+        return f"not ({self.filter_query})" if self.inverted else self.filter_query
+
+    def step_over(self, by: int) -> None:
+        """Step over the calls made during this one."""
+        session = self.session
+        if session is not None:
+            self.work_on("seek", session.go("over", forward=by > 0), self.follow)
 
     # Lists
 
@@ -165,7 +171,7 @@ class Panes(Finding, Inspecting, Marking):
             self.status.show("nothing to take away here")
         elif message.kind == "marks" and isinstance(target, tuple):
             kind, what = target
-            if kind == "break":
+            if kind == "breakpoint":
                 self.set_filter(what)
             else:
                 self.follow(session.to_seq(what))

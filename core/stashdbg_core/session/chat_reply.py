@@ -1,0 +1,95 @@
+"""What a model answered, as messages: a whole answer of any provider's shape, or the chunks of a streamed one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.session.chat_messages import Message, ToolCall, read_message
+from stashdbg_core.session.gist import chunk_text, tag_of
+from stashdbg_core.tags import STREAM
+
+_DEPTH = 4
+_WRAPPERS = ("fields", "value", "body", "data", "result", "response")
+_CHUNKS = 100_000
+_CALLS = 1000
+
+
+def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message]:
+    """Return the messages of an answer; empty where it does not look like one."""
+    if isinstance(tree, str):
+        return [Message("assistant", tree, pointer)]
+    if not isinstance(tree, dict) or not depth:
+        return []
+    if tag_of(tree) == STREAM:
+        return _streamed(tree, pointer)
+    for name, inner in (("choices", "message"), ("candidates", "content")):
+        options = tree.get(name)
+        if isinstance(options, list) and options and isinstance(options[0], dict):
+            return _spoken(options[0].get(inner), f"{pointer}/{name}/0/{inner}")
+    output = tree.get("output")
+    if isinstance(output, list) and output and isinstance(output[0], dict):
+        return [message for at, item in enumerate(output) for message in _spoken(item, f"{pointer}/output/{at}")]
+    if "role" in tree or isinstance(tree.get("content"), (str, list)):
+        return _spoken(tree, pointer)
+    if isinstance(tree.get("message"), dict):
+        return _spoken(tree["message"], f"{pointer}/message")
+    for name in _WRAPPERS:
+        found = reply_of(tree[name], f"{pointer}/{name}", depth - 1) if isinstance(tree.get(name), dict) else []
+        if found:
+            return found
+    return [Message("assistant", tree["text"], f"{pointer}/text")] if isinstance(tree.get("text"), str) else []
+
+
+def _spoken(item: Json, pointer: str) -> list[Message]:
+    if isinstance(item, str):
+        return [Message("assistant", item, pointer)]
+    if isinstance(item, dict) and "role" not in item and item.get("type") in (None, "message"):
+        item = {"role": "assistant", **item}
+    return list(read_message(item, pointer))
+
+
+def _streamed(tree: dict[str, Json], pointer: str) -> list[Message]:
+    """Return the one message that chunks add up to: their texts, and tool calls whose arguments came in pieces."""
+    chunks = tree.get("chunks")
+    if not isinstance(chunks, list):
+        return []
+    text: list[str] = []
+    calls: dict[Any, list[str]] = {}
+    for chunk in chunks[:_CHUNKS]:
+        text.append(chunk_text(chunk))
+        for number, call_id, name, arguments in _call_pieces(chunk):
+            held = calls.setdefault(number, ["", "", ""]) if len(calls) < _CALLS or number in calls else ["", "", ""]
+            held[0], held[1] = held[0] or call_id, held[1] or name
+            held[2] += arguments
+    asked = tuple(ToolCall(name or "?", arguments, call_id or None) for call_id, name, arguments in calls.values())
+    said = "".join(text)
+    return [Message("assistant", said, f"{pointer}/chunks", asked)] if said or asked else []
+
+
+def _call_pieces(chunk: Json) -> list[tuple[Any, str, str, str]]:
+    """Return pieces of tool calls in a chunk: which call, its id, its name, more of its arguments."""
+    if not isinstance(chunk, dict):
+        return []
+    choices = chunk.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    delta = first.get("delta", chunk.get("delta"))
+    delta = delta if isinstance(delta, dict) else {}
+    number = chunk.get("index") if type(chunk.get("index")) is int else 0
+    block = chunk.get("content_block")
+    if isinstance(block, dict) and block.get("type") == "tool_use":
+        return [(number, _word(block.get("id")), _word(block.get("name")), "")]
+    if isinstance(delta.get("partial_json"), str):
+        return [(number, "", "", delta["partial_json"])]
+    asked = delta.get("tool_calls")
+    found = []
+    for call in asked[:_CALLS] if isinstance(asked, list) else ():
+        inner = call.get("function") if isinstance(call, dict) else None
+        if isinstance(inner, dict):
+            at = call.get("index") if type(call.get("index")) is int else 0
+            found.append((at, _word(call.get("id")), _word(inner.get("name")), _word(inner.get("arguments"))))
+    return found
+
+
+def _word(node: Json) -> str:
+    return node if isinstance(node, str) else ""

@@ -1,0 +1,292 @@
+"""Two recordings side by side without a screen: which rows are shown, where the cursor is, where the next change is.
+
+The two sides can be swapped without comparing again: everything here is asked by side, 0 for left and 1 for right. A
+move that cannot be made stays put and says why.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from stashdbg_core.diff.explain import Cause, Explanation, explain
+from stashdbg_core.diff.result import DiffResult, Row
+from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.sanitize import shorten
+
+ViewKind: TypeAlias = Literal["same", "timing", "changed", "moved", "added", "removed"]
+"""What a row is: ``added`` is only on the right, ``removed`` only on the left; ``timing`` differs in time alone."""
+
+Shown: TypeAlias = Literal["all", "differences", "changed", "added", "removed", "moved", "timing"]
+"""Which rows are shown; ``differences`` leaves out what differs in time alone."""
+
+KINDS: tuple[ViewKind, ...] = get_args(ViewKind)
+_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_DIFFERENCES = frozenset(KINDS) - {"same", "timing"}
+_MIRRORED: dict[ViewKind, ViewKind] = {"added": "removed", "removed": "added"}
+
+
+@dataclass(frozen=True, slots=True)
+class CauseLine:
+    """One line of why a row differs."""
+
+    text: str
+    """Holds recorded text, unsanitised."""
+    target: int | None = None
+    """The row it speaks of."""
+
+
+class Comparison:
+    """A difference being looked at.
+
+    Args:
+        result: What differs.
+        names: What to call the two recordings, the first one first.
+    """
+
+    def __init__(self, result: DiffResult, names: tuple[str, str] = ("A", "B")) -> None:
+        self.result = result
+        self.names = names
+        self.swapped = False
+        self.shown: Shown = "all"
+        self.side = 0
+        """The side that a person looks at."""
+        self.cursor = 0
+        """Index of the row at the cursor, in all rows."""
+        self.explanation: Explanation | None = None
+        self._causes: dict[Row, Cause] = {}
+        rows = result.rows
+        timing = set(result.timing_only)
+        self._codes = bytes(
+            _CODES["timing"] if row.kind == "same" and row in timing else _CODES[row.kind] for row in rows
+        )
+        self._changes = self._places(_DIFFERENCES)
+        self._visible: Sequence[int] = range(len(rows))
+        self._first_of: dict[Row, int] = {rows[place]: place for place in self._changes}
+        if self._changes:
+            self.cursor = self._changes[0]
+
+    def explain(self) -> None:
+        """Find out where each difference comes from; may take a moment."""
+        self.explanation = explain(self.result)
+        self._causes = {cause.row: cause for cause in self.explanation.causes}
+
+    # What is there
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs but times."""
+        return not self._changes
+
+    @property
+    def total(self) -> int:
+        """Rows in all."""
+        return len(self._codes)
+
+    @property
+    def change_count(self) -> int:
+        """Rows that differ."""
+        return len(self._changes)
+
+    @property
+    def counts(self) -> dict[ViewKind, int]:
+        """Rows by kind, as the sides stand."""
+        found = Counter(self._codes)
+        return {self._seen(kind): found[_CODES[kind]] for kind in KINDS}
+
+    def recording(self, side: int) -> Recording:
+        """Return the recording of a side."""
+        return self.result.b if self._is_second(side) else self.result.a
+
+    def name(self, side: int) -> str:
+        """Return what to call a side."""
+        return self.names[self._is_second(side)]
+
+    def path(self, side: int) -> Path | None:
+        """Return the file of a side."""
+        return self.recording(side).path
+
+    def kind(self, place: int) -> ViewKind:
+        """Return what a row is, as the sides stand."""
+        return self._seen(KINDS[self._codes[place]])
+
+    def event(self, place: int, side: int) -> RecordedEvent | None:
+        """Return a row's event of a side; None for a gap."""
+        row = self.result.rows[place]
+        return self.result.event_b(row) if self._is_second(side) else self.result.event_a(row)
+
+    def row(self, place: int) -> Row:
+        """Return a row."""
+        return self.result.rows[place]
+
+    def _is_second(self, side: int) -> bool:
+        return bool(side) != self.swapped
+
+    def _seen(self, kind: ViewKind) -> ViewKind:
+        return _MIRRORED.get(kind, kind) if self.swapped else kind
+
+    def _places(self, kinds: frozenset[ViewKind] | set[ViewKind]) -> array[int]:
+        wanted = {_CODES[kind] for kind in kinds}
+        return array("I", (place for place, code in enumerate(self._codes) if code in wanted))
+
+    # What is shown
+
+    def __len__(self) -> int:
+        return len(self._visible)
+
+    def place_of(self, line: int) -> int:
+        """Return the row that a shown line stands for."""
+        return self._visible[line]
+
+    def line_of(self, place: int) -> int:
+        """Return the line of a row, of a hidden one the line before it."""
+        return max(bisect_right(self._visible, place) - 1, 0)
+
+    def show(self, shown: Shown) -> str | None:
+        """Choose which rows are shown; where there is none of the kind all stays as it is, and the answer says so."""
+        visible = self._visible_rows(shown)
+        if not len(visible):
+            return f"no event {_NONE_OF[shown]}"
+        self.shown, self._visible = shown, visible
+        if visible[self.line_of(self.cursor)] != self.cursor:
+            self.cursor = visible[min(bisect_left(visible, self.cursor), len(visible) - 1)]
+        return None
+
+    def _visible_rows(self, shown: Shown) -> Sequence[int]:
+        if shown == "all":
+            return range(self.total)
+        if shown == "differences":
+            return self._changes
+        kinds: set[ViewKind] = {self._seen(shown)}
+        return self._places(kinds)
+
+    def swap(self) -> None:
+        """Change left and right; the cursor stays on its row."""
+        self.swapped = not self.swapped
+        if self.shown in ("added", "removed"):
+            self.shown = "removed" if self.shown == "added" else "added"
+
+    # Moves
+
+    def step(self, by: int) -> str | None:
+        """Move by shown rows; return why not, if not."""
+        if not len(self):
+            return "nothing to go to"
+        line = self.line_of(self.cursor)
+        target = min(max(line + by, 0), len(self) - 1)
+        if target == line:
+            return f"this is the {'last' if by > 0 else 'first'} row{'' if self.shown == 'all' else ' shown'}"
+        self.cursor = self._visible[target]
+        return None
+
+    def go(self, place: int) -> None:
+        """Put the cursor on a row; one that is hidden brings all rows back."""
+        self.cursor = min(max(place, 0), max(self.total - 1, 0))
+        if len(self) and self._visible[self.line_of(self.cursor)] != self.cursor:
+            self.show("all")
+
+    def edge(self, *, last: bool) -> str | None:
+        """Go to the first or last shown row; return why not, if not."""
+        return self.step(len(self) if last else -len(self))
+
+    def next_change(self, by: int) -> str | None:
+        """Go to the next difference, back if negative; return why not, if not."""
+        changes = self._changes
+        place = bisect_right(changes, self.cursor) if by > 0 else bisect_left(changes, self.cursor) - 1
+        if not 0 <= place < len(changes):
+            if not len(changes):
+                return "nothing differs"
+            return f"no {'later' if by > 0 else 'earlier'} difference; {len(changes):,} in all"
+        self.go(changes[place])
+        return None
+
+    def first_divergence(self) -> str | None:
+        """Go to the earliest difference; return why not, if not."""
+        if not len(self._changes):
+            return "nothing differs"
+        self.go(self._changes[0])
+        return None
+
+    def change_number(self) -> int | None:
+        """Return which difference the cursor is on, counted from 1; None on none."""
+        place = bisect_left(self._changes, self.cursor)
+        return place + 1 if place < len(self._changes) and self._changes[place] == self.cursor else None
+
+    def densities(self, columns: int) -> list[ViewKind]:
+        """Return for each of ``columns`` equal stretches of the shown rows what weighs most in it."""
+        count, found = len(self), []
+        for column in range(columns):
+            low, high = column * count // columns, max((column + 1) * count // columns, column * count // columns + 1)
+            if isinstance(self._visible, range):
+                codes = self._codes[low:high]
+            else:
+                codes = bytes(self._codes[place] for place in self._visible[low : min(high, low + _LOOKED_AT)])
+            present = set(codes)
+            kind = next((kind for kind in _BY_WEIGHT if _CODES[kind] in present), "same")
+            found.append(self._seen(kind))
+        return found
+
+    # Why
+
+    def cause(self, place: int) -> Cause | None:
+        """Return why a row differs; None before that is found out, and where nothing differs."""
+        return self._causes.get(self.result.rows[place])
+
+    def cause_lines(self, place: int) -> list[CauseLine]:
+        """Return in words why a row differs, as far as the texts show it."""
+        cause = self.cause(place)
+        if cause is None:
+            return []
+        if not cause.sources:
+            return [CauseLine(CAUSE_WORDS[cause.verdict])]
+        lines = []
+        for source in cause.sources:
+            said = f"flows from {self.place_words(source.row)}: {len(source.text):,} characters verbatim, "
+            lines.append(CauseLine(said + shorten(repr(source.text), 80), self._first_of.get(source.row)))
+        return lines
+
+    def source_of(self, place: int) -> int | None:
+        """Return the row of the earlier difference that the text of this one flows from, if one does."""
+        cause = self.cause(place)
+        return self._first_of.get(cause.sources[0].row) if cause is not None and cause.sources else None
+
+    def place_words(self, row: Row) -> str:
+        """Return which event of each side a row is, and its call."""
+        sides = (self.result.event_a(row), self.result.event_b(row))
+        left, right = reversed(sides) if self.swapped else sides
+        event = left or right
+        assert event is not None
+        if left is not None and right is not None:
+            where = f"event {left.seq}" if left.seq == right.seq else f"event {left.seq} → {right.seq}"
+        else:
+            where = f"event {event.seq}"
+        return f"{where} {shorten(event.channel, 16)} {shorten(event.key, 36)}"
+
+
+CAUSE_WORDS = {
+    "first": "the earliest difference: nothing before it differs",
+    "flows": "its input holds text of an earlier difference",
+    "new": "new: its input differs, and holds no text that an earlier output has on one side only",
+    "same-input": "new: the same input gave another output",
+    "no-input": "unknown: no input was recorded",
+    "order": "order only: the same call at another place",
+    "end": "from here on the other recording has no calls",
+}
+"""Each verdict of ``explain`` in words."""
+
+_NONE_OF: dict[Shown, str] = {
+    "all": "at all",
+    "differences": "differs",
+    "changed": "changed",
+    "added": "is only on the right",
+    "removed": "is only on the left",
+    "moved": "moved",
+    "timing": "differs in time alone",
+}
+_BY_WEIGHT: tuple[ViewKind, ...] = ("changed", "removed", "added", "moved", "timing")
+_LOOKED_AT = 2000

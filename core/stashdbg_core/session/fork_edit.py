@@ -1,0 +1,168 @@
+"""From an edited value to a fork: what is edited, what it becomes, what will be served and what runs live, and the file.
+
+Nothing is written before a person has seen the difference, the parent is never touched, and no file is ever replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from stashdbg_core.canonical import Json, canonical_form
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.fork import ForkPlan, Override, fork_with, override_of_tree, plan_fork
+from stashdbg_core.fork.override import recorded_tree, redacted
+from stashdbg_core.model import THROW, RecordedEvent, Recording
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.diff_blocks import Block, value_blocks
+from stashdbg_core.session.editing import Draft, draft_of, tree_of_draft
+from stashdbg_core.session.stream_message import StreamMessage, stream_message
+from stashdbg_core.store.atomic import free_path, safe_file_name
+from stashdbg_core.store.writer import write_recording
+
+INLINE_CHARACTERS = 100_000
+"""Characters of a draft that an editor inside the screen takes."""
+_CHANNELS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ForkEdit:
+    """One event whose outcome is being edited."""
+
+    recording: Recording
+    event: RecordedEvent
+    recorded: Json
+    """Its outcome's tree; None where that cannot be read."""
+    message: StreamMessage | None
+    """What is edited in place of a stream's chunks."""
+
+    @property
+    def shown(self) -> Json:
+        """The value that is edited: of a stream, the message it spelled."""
+        return self.recorded if self.message is None else self.message.tree
+
+    def draft(self, folder: str | os.PathLike[str] | None = None) -> Draft:
+        """Write the value to a draft.
+
+        Raises:
+            StashError: ``ERR_INVALID_INPUT``: it cannot be written.
+        """
+        return draft_of(self.shown, folder)
+
+    def proposal(self, draft: Draft, text: str) -> Proposal:
+        """Return what an edited draft would make of the event.
+
+        Raises:
+            StashError: ``ERR_INVALID_INPUT``: the text is no value, does not fit the stream, or cannot be forked at.
+        """
+        tree = tree_of_draft(draft, text, "the draft")
+        if canonical_form(tree) == canonical_form(self.shown):
+            raise invalid_input("the value is the same as recorded", hint="edit it again, or drop the draft")
+        stored = tree if self.message is None else self.message.edited(tree)
+        override = redacted(override_of_tree(stored, self.recorded), self.recording)
+        shown = tree if not override.masked else self._as_shown(override.tree)
+        plan = plan_fork(self.recording, self.event.seq, overridden=True)
+        return Proposal(self, override, shown, plan)
+
+    def _as_shown(self, tree: Json) -> Json:
+        message = stream_message(tree) if self.message is not None else None
+        return tree if message is None else message.tree
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A fork that can be saved."""
+
+    edit: ForkEdit
+    override: Override
+    shown: Json
+    """The new value as it is compared with the recorded one."""
+    plan: ForkPlan
+
+    def blocks(self) -> list[Block]:
+        """Return the difference to what was recorded."""
+        return value_blocks(self.edit.shown, self.shown)
+
+    def words(self) -> list[str]:
+        """Return what the fork will be, in sentences; recorded names are shortened and safe."""
+        event, plan = self.plan.event, self.plan
+        verb = "raises" if self.override.outcome == THROW else "returns"
+        call = f"event {event.seq}, {shorten(event.channel, 24)} {shorten(event.key, 40)} #{event.ordinal}"
+        said = [
+            f"{call} {verb} this instead",
+            f"served from the recording: {_counted(plan.served) or 'nothing'}",
+            f"dropped, and live when the program runs on: {_counted(plan.live) or 'nothing'}",
+        ]
+        if self.edit.message is not None:
+            said.append(f"the message is spelled over the {len(self.edit.message.record.chunks):,} chunks it came in")
+        if self.override.masked:
+            places = f"{self.override.masked} place{'' if self.override.masked == 1 else 's'}"
+            said.append(f"{places} in what you wrote look like secrets and are masked")
+        if plan.enclosing:
+            seqs = ", ".join(map(str, plan.enclosing))
+            said.append(f"event {seqs} had not ended: it runs live too, or the program would never come here")
+        return said
+
+
+def start_edit(recording: Recording, position: int) -> ForkEdit:
+    """Return the edit of an event's outcome.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: the event is damaged, or no fork can be made at it.
+    """
+    event = recording.events[position]
+    plan_fork(recording, event.seq, overridden=True)
+    tree = recorded_tree(recording, event)
+    return ForkEdit(recording, event, tree, stream_message(tree))
+
+
+def suggested_path(recording: Recording, folder: Path | None = None) -> Path:
+    """Return a file beside the parent that does not exist yet: ``run-fork.json``, ``run-fork-2.json``, …"""
+    if recording.path is not None:
+        stem = recording.path.name.removesuffix(".journal").removesuffix(".json")
+        return free_path(recording.path.with_name(f"{stem}-fork.json"))
+    stem = safe_file_name(recording.id).removesuffix(".json")
+    return free_path((folder or Path()) / f"{stem}-fork.json")
+
+
+def named_path(text: str, suggested: Path) -> Path:
+    """Return the file that a person named: beside the suggested one unless a folder is given, and with a suffix.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: it is no file name, or there is such a file already.
+    """
+    name = text.strip()
+    if not name or "\0" in name or name.endswith(("/", os.sep)):
+        raise invalid_input("the fork needs a file name", hint=f"such as {shorten(suggested.name, 60)}")
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError:
+        raise invalid_input(f"{shorten(name, 60)} names no home folder", hint="give the whole path") from None
+    path = path if path.suffix == ".json" else path.with_name(path.name + ".json")
+    path = path if path.is_absolute() else suggested.parent / path
+    if path.exists() or path.is_symlink():
+        raise invalid_input(f"{shorten(path.name, 60)} exists, and a fork replaces no file", hint="give another name")
+    return path
+
+
+def save_fork(proposal: Proposal, path: Path) -> Path:
+    """Write the fork to a new file and return where it is.
+
+    Raises:
+        StashError: It cannot be written; nothing is left behind.
+    """
+    recording = proposal.edit.recording
+    try:
+        return write_recording(fork_with(recording, proposal.plan, proposal.override), path)
+    except OSError as error:
+        shown = shorten(str(path), 120)
+        raise StashError(
+            f"cannot write {shown}: {error.strerror or 'the file system refused'}", hint="name another file"
+        ) from error
+
+
+def _counted(channels: dict[str, int]) -> str:
+    shown = [f"{count:,} {shorten(name, 24)}" for name, count in list(channels.items())[:_CHANNELS]]
+    more = len(channels) - len(shown)
+    return ", ".join(shown) + (f" and {more} more channels" if more > 0 else "")

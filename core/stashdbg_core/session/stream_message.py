@@ -1,0 +1,308 @@
+"""A streamed answer as the one message it was, and an edited message back as the chunks it would have been.
+
+Every text of the message is spelled in pieces over the chunks. An edit keeps the pieces before and after what changed
+as they are and puts the new text where the change begins, so that chunks, their number, times and everything else in
+them stay. Known: text chunks, OpenAI chat and response events, Anthropic events, Gemini chunks; also as recorded
+pydantic objects. Anything else is edited as the list of its chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from stashdbg_core.canonical import Json, canonical_form, stored_form
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.parse import parse_json
+from stashdbg_core.tags import DATACLASS, MODEL, TAG
+from stashdbg_core.values.streams import StreamRecord, is_stream
+
+Path: TypeAlias = tuple[str | int, ...]
+Name: TypeAlias = tuple[str | int, ...]
+"""Where a text stands in the message, such as ``("tool_calls", 0, "arguments")``."""
+
+_WHOLE_TEXT = 8
+"""Shortest text of which later copies in the same stream are taken for copies."""
+
+
+@dataclass(slots=True)
+class _Text:
+    """One text of the message, and the places that spell it."""
+
+    places: list[tuple[int, Path]] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    copies: list[tuple[int, Path]] = field(default_factory=list)
+    """Places that hold the whole of it once more."""
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMessage:
+    """The message that a recorded stream spelled."""
+
+    record: StreamRecord
+    texts: dict[Name, _Text]
+
+    @property
+    def tree(self) -> Json:
+        """The message: a text if that is all it has, else an object with every text at its place; arguments that are
+        JSON as what they spell."""
+        if len(self.texts) == 1:
+            ((name, only),) = self.texts.items()
+            if name[-1] != "arguments":
+                return only.text
+        message: dict[str, Any] = {}
+        for name, found in self.texts.items():
+            _put(message, name, _arguments(found.text) if name[-1] == "arguments" else found.text)
+        return message
+
+    def edited(self, tree: Json) -> Json:
+        """Return the stream that spells another message of the same shape.
+
+        Raises:
+            StashError: ``ERR_INVALID_INPUT``: a text is missing, or something was added that no chunk has a place for.
+        """
+        wanted = self._wanted(tree)
+        chunks = list(self.record.chunks)
+        for name, found in self.texts.items():
+            text = wanted[name]
+            if text == found.text:
+                continue
+            for (at, path), piece in zip(found.places, respelled(found.pieces, text), strict=True):
+                chunks[at] = _with(chunks[at], path, piece)
+            for at, path in found.copies:
+                chunks[at] = _with(chunks[at], path, text)
+        return replace(self.record, chunks=chunks).to_tree()
+
+    def _wanted(self, tree: Json) -> dict[Name, str]:
+        if type(self.tree) is str:
+            if type(tree) is not str:
+                raise invalid_input("the message is a text", hint="put the text in quotes")
+            return dict.fromkeys(self.texts, tree)
+        wanted: dict[Name, str] = {}
+        for name, found in self.texts.items():
+            value = _get(tree, name)
+            if name[-1] == "arguments" and type(value) is not str and value is not _MISSING:
+                before = _arguments(found.text)
+                same = type(before) is not str and canonical_form(before) == canonical_form(value)
+                value = found.text if same else stored_form(value).decode("utf-8", "surrogatepass")
+            if type(value) is not str:
+                raise invalid_input(f"{_spelled(name)} has to be a text", hint="keep every part of the message")
+            wanted[name] = value
+        leaves = set(_leaves(tree, ()))
+        known = {name for name in self.texts}
+        extra = sorted(_spelled(leaf) for leaf in leaves if not any(leaf[: len(name)] == name for name in known))
+        if extra:
+            raise invalid_input(
+                f"the stream has no chunk for {extra[0]}", hint="take it out; fork --set takes a whole list of chunks"
+            )
+        return wanted
+
+
+def stream_message(tree: Json) -> StreamMessage | None:
+    """Return the message that a recorded stream spelled; None for anything else, and for chunks of unknown shape."""
+    if not is_stream(tree):
+        return None
+    record = StreamRecord.from_tree(tree)
+    texts: dict[Name, _Text] = {}
+    for at, chunk in enumerate(record.chunks):
+        for name, path, piece in _pieces(chunk):
+            found = texts.setdefault(name, _Text())
+            found.places.append((at, path))
+            found.pieces.append(piece)
+    if not texts or not any(found.text for found in texts.values()):
+        return None
+    texts = {name: found for name, found in texts.items() if found.text or name[-1] in ("text", "content")}
+    _find_copies(record.chunks, texts)
+    return StreamMessage(record, texts)
+
+
+def respelled(pieces: list[str], text: str) -> list[str]:
+    """Return a text in as many pieces, those before and after what changed as they were."""
+    old = "".join(pieces)
+    if not pieces:
+        return []
+    limit = min(len(old), len(text))
+    start = next((at for at in range(limit) if old[at] != text[at]), limit)
+    tail = next((at for at in range(limit - start) if old[-1 - at] != text[-1 - at]), limit - start)
+    shift = len(text) - len(old)
+    out: list[str] = []
+    low = at = 0
+    for place, piece in enumerate(pieces):
+        at += len(piece)
+        if place == len(pieces) - 1:
+            high = len(text)
+        elif at <= start:
+            high = at
+        else:
+            high = max(at, len(old) - tail) + shift
+        out.append(text[low:high])
+        low = high
+    return out
+
+
+def _pieces(chunk: Json) -> Iterator[tuple[Name, Path, str]]:
+    """Yield the texts that a chunk adds to: their name, where the piece stands, and the piece."""
+    if type(chunk) is str:
+        yield ("text",), (), chunk
+        return
+    path: Path = ()
+    inner, path = _open(chunk, path)
+    if type(inner) is not dict:
+        return
+    if type(inner.get("choices")) is list:
+        yield from _openai(inner["choices"], (*path, "choices"))
+    elif type(inner.get("candidates")) is list:
+        yield from _gemini(inner["candidates"], (*path, "candidates"))
+    elif type(inner.get("type")) is str:
+        kind = inner["type"]
+        if kind.startswith("content_block_"):
+            yield from _anthropic(inner, path)
+        elif kind.startswith("response.") and kind.endswith(".delta") and type(inner.get("delta")) is str:
+            last = "arguments" if "arguments" in kind else "text"
+            places = [inner.get(key, 0) for key in ("output_index", "content_index")]
+            yield ("output", *(p if type(p) is int else 0 for p in places), last), (*path, "delta"), inner["delta"]
+
+
+def _openai(choices: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
+    for at, choice in enumerate(choices):
+        inner, here = _open(choice, (*path, at))
+        if type(inner) is not dict:
+            continue
+        index = inner.get("index", 0)
+        lead: Name = () if index == 0 else ("choices", index)
+        delta, here = _open(inner.get("delta"), (*here, "delta"))
+        if type(delta) is not dict:
+            if type(inner.get("text")) is str:
+                yield (*lead, "text"), (*here[:-1], "text"), inner["text"]
+            continue
+        for key in ("reasoning_content", "content", "refusal"):
+            if type(delta.get(key)) is str:
+                yield (*lead, key), (*here, key), delta[key]
+        calls = delta.get("tool_calls")
+        for number, call in enumerate(calls if type(calls) is list else ()):
+            opened, place = _open(call, (*here, "tool_calls", number))
+            if type(opened) is not dict:
+                continue
+            function, place = _open(opened.get("function"), (*place, "function"))
+            for key in ("name", "arguments"):
+                if type(function) is dict and type(function.get(key)) is str:
+                    yield (*lead, "tool_calls", opened.get("index", number), key), (*place, key), function[key]
+
+
+def _anthropic(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
+    index = inner.get("index", 0)
+    block, here = _open(inner.get("content_block"), (*path, "content_block"))
+    if type(block) is dict:
+        for key in ("text", "thinking", "name"):
+            if type(block.get(key)) is str:
+                yield ("content", index, key), (*here, key), block[key]
+    delta, here = _open(inner.get("delta"), (*path, "delta"))
+    if type(delta) is dict:
+        for key, name in (("text", "text"), ("thinking", "thinking"), ("partial_json", "arguments")):
+            if type(delta.get(key)) is str:
+                yield ("content", index, name), (*here, key), delta[key]
+
+
+def _gemini(candidates: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
+    for at, candidate in enumerate(candidates):
+        inner, here = _open(candidate, (*path, at))
+        content, here = _open(inner.get("content") if type(inner) is dict else None, (*here, "content"))
+        parts = content.get("parts") if type(content) is dict else None
+        for number, part in enumerate(parts if type(parts) is list else ()):
+            opened, place = _open(part, (*here, "parts", number))
+            if type(opened) is dict and type(opened.get("text")) is str:
+                lead: Name = () if at == 0 else ("candidates", at)
+                yield (*lead, "text"), (*place, "text"), opened["text"]
+
+
+def _open(node: Any, path: Path) -> tuple[Any, Path]:
+    """Return what a recorded object of a class holds, and where; anything else as it is."""
+    if type(node) is dict and node.get(TAG) in (MODEL, DATACLASS) and type(node.get("fields")) is dict:
+        return node["fields"], (*path, "fields")
+    return node, path
+
+
+def _find_copies(chunks: list[Json], texts: dict[Name, _Text]) -> None:
+    """Find where a whole text stands once more, as in the events that close a response."""
+    by_text = {found.text: found for found in texts.values() if len(found.text) >= _WHOLE_TEXT}
+    taken = {place for found in texts.values() for place in found.places}
+    for at, chunk in enumerate(chunks):
+        for path in _leaves(chunk, ()):
+            found = by_text.get(_get(chunk, path)) if type(_get(chunk, path)) is str else None
+            if found is not None and (at, path) not in taken and len(found.pieces) > 1:
+                found.copies.append((at, path))
+
+
+class _Missing:
+    __slots__ = ()
+
+
+_MISSING = _Missing()
+
+
+def _get(tree: Any, path: Path) -> Any:
+    for step in path:
+        if type(tree) is dict and step in tree:
+            tree = tree[step]
+        elif type(tree) is dict and type(step) is int and str(step) in tree:
+            tree = tree[str(step)]
+        elif type(tree) is list and type(step) is int and step < len(tree):
+            tree = tree[step]
+        else:
+            return _MISSING
+    return tree
+
+
+def _put(tree: dict[str, Any], name: Name, value: Any) -> None:
+    for step in name[:-1]:
+        tree = tree.setdefault(str(step), {})
+    tree[str(name[-1])] = value
+
+
+def _with(tree: Any, path: Path, value: str) -> Any:
+    """Return a copy of a tree with another text at a place; what lies beside the path is shared."""
+    if not path:
+        return value
+    root: Any = [tree]
+    copy: Any = root
+    step: str | int = 0
+    for following in (*path, None):
+        inner = copy[step]
+        if following is None:
+            break
+        copy[step] = dict(inner) if type(inner) is dict else list(inner)
+        copy, step = copy[step], following
+    copy[step] = value
+    return root[0]
+
+
+def _leaves(tree: Any, path: Path) -> Iterator[Name]:
+    pending: list[tuple[Any, Path]] = [(tree, path)]
+    while pending:
+        node, here = pending.pop()
+        if type(node) is dict and node:
+            pending += [(value, (*here, int(key) if key.isdecimal() and len(key) < 9 else key)) for key, value in node.items()]
+        elif type(node) is list and node:
+            pending += [(value, (*here, at)) for at, value in enumerate(node)]
+        else:
+            yield here
+
+
+def _arguments(text: str) -> Json:
+    """Return what a call's arguments spell, if that is an object; else the text."""
+    if text[:1] != "{":
+        return text
+    try:
+        tree = parse_json(text.encode("utf-8", "surrogatepass"))
+    except StashError:
+        return text
+    return tree if type(tree) is dict and TAG not in tree else text
+
+
+def _spelled(name: Name) -> str:
+    return "/".join(map(str, name))[:80]
