@@ -59,9 +59,10 @@ def test_every_module_and_public_name_says_what_it_is() -> None:
     silent = [_place(path) for path, tree in MODULES if ast.get_docstring(tree) is None]
     for path, tree in MODULES:
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                if ast.get_docstring(node) is None and not _is_overload(node):
-                    silent.append(f"{_place(path)}:{node.lineno} {node.name}")
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or _is_overload(node):
+                continue
+            if not node.name.startswith("_") and ast.get_docstring(node) is None:
+                silent.append(f"{_place(path)}:{node.lineno} {node.name}")
     assert silent == []
 
 
@@ -125,7 +126,7 @@ def _is_safe_text(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Call):
-        return "str" != ast.unparse(node.func)
+        return ast.unparse(node.func) != "str"
     return not isinstance(node, ast.JoinedStr | ast.BinOp)
 
 

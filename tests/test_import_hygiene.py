@@ -25,7 +25,7 @@ def _run(program: str, *arguments: str) -> str:
 
 
 def _loaded_after(program: str, *arguments: str) -> set[str]:
-    report = "\nimport json, sys; sys.stderr.flush(); print('\\n' + json.dumps(sorted(m.split('.')[0] for m in sys.modules)))"
+    report = "\nimport json, sys; print('\\n' + json.dumps(sorted(m.split('.')[0] for m in sys.modules)))"
     return set(json.loads(_run(program + report, *arguments).splitlines()[-1]))
 
 
@@ -38,10 +38,14 @@ def test_the_library_facade_loads_no_screen() -> None:
     assert _loaded_after(program) & UPSTAIRS == set()
 
 
-@pytest.mark.parametrize("command", [["show"], ["stats"], ["show", "--json"], ["stats", "--json"]])
+@pytest.mark.parametrize(
+    "command",
+    [["show"], ["stats"], ["show", "--json"], ["stats", "--json"], ["seal"], ["verify"], ["scan"], ["diff", "--text"]],
+)
 def test_plain_commands_load_no_textual(command: list[str], data: Path) -> None:
     program = "import sys\nfrom stashdbg.__main__ import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass"
-    loaded = _loaded_after(program, *command, str(data / "cases" / "39-fork" / "run.json"))
+    file = str(data / "cases" / "39-fork" / "run.json")
+    loaded = _loaded_after(program, *command, *([file, file] if command[0] == "diff" else [file]))
     assert loaded & {"textual", "deepdiff", "stashdbg_tui"} == set()
 
 

@@ -40,8 +40,8 @@ MARKET_RATES = {("GBP", "EUR"): 1.17}
 ARCHIVED_RATES = {("USD", "EUR"): 1.087}  # the archive quotes this pair the other way round
 WORTH_IN_EUR = {"K-11": 49.0, "G-27": 93.6, "P-31": 41.54, "L-48": 129.0, "H-52": 109.48}
 SYSTEM = (
-    "You work a refund desk. Look the order up and read the policy first; check the customer, and the exchange rate if the "
-    "money goes out in another currency; then issue exactly one refund. Never pay out more than the order was worth."
+    "You work a refund desk. Look the order up and read the policy first; check the customer, and the exchange rate if "
+    "the money goes out in another currency; then issue exactly one refund. Never pay out more than the order cost."
 )
 
 

@@ -1,7 +1,7 @@
-"""A chat-completions server whose model is a script: the refund desk's demo and the tests talk to it, no network needed.
+"""A chat-completions server whose model is a script: the refund desk talks to it, and no network is needed.
 
-It answers ``POST /v1/chat/completions`` as an OpenAI-compatible server does, streamed on request. What it says is worked out
-from the messages alone, so that a run with another tool result goes another way, as with a real model. Every
+It answers ``POST /v1/chat/completions`` as an OpenAI-compatible server does, streamed on request. What it says is
+worked out from the messages alone, so that a run with another tool result goes another way, as with a real model. Every
 ``busy_every``-th request is turned away with 429.
 """
 
@@ -66,7 +66,8 @@ def next_message(messages: list[dict[str, Any]]) -> dict[str, Any]:
     if refunds and "receipt" in refunds[-1]:
         return {"role": "assistant", "content": f"Refunded {amount:.2f} {currency} for order {order_id}."}
     if len(refunds) >= 2:
-        return {"role": "assistant", "content": f"The refund for order {order_id} was rejected twice; a person has to look."}
+        text = f"The refund for order {order_id} was rejected twice; a person has to look."
+        return {"role": "assistant", "content": text}
     text = "The refund was rejected; trying once more." if refunds else f"That makes {amount:.2f} {currency}."
     refund = {"order_id": order_id, "amount": amount, "currency": currency}
     return {"role": "assistant", "content": text, "tool_calls": _calls(turn, ("issue_refund", refund))}
@@ -75,7 +76,8 @@ def next_message(messages: list[dict[str, Any]]) -> dict[str, Any]:
 def letter(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the words of a letter to the customer that says how the ticket ended."""
     outcome = next(m["content"] for m in reversed(messages) if m["role"] == "assistant" and not m.get("tool_calls"))
-    yield from re.findall(r"\S+\s*", f"Dear customer, thank you for your patience. {outcome} Kind regards, the refund desk")
+    text = f"Dear customer, thank you for your patience. {outcome} Kind regards, the refund desk"
+    yield from re.findall(r"\S+\s*", text)
 
 
 def _usage(messages: list[dict[str, Any]], reply: str) -> dict[str, int]:
@@ -94,7 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(body["messages"])
         else:
             message = next_message(body["messages"])
-            choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if message.get("tool_calls") else "stop"}
+            reason = "tool_calls" if message.get("tool_calls") else "stop"
+            choice = {"index": 0, "message": message, "finish_reason": reason}
             usage = _usage(body["messages"], json.dumps(message))
             self._send(200, {"object": "chat.completion", "model": MODEL, "choices": [choice], "usage": usage})
 

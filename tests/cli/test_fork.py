@@ -151,7 +151,7 @@ def test_an_edit_that_is_not_taken_is_kept_in_a_named_file(
 
 
 def test_no_change_makes_no_fork(stashdbg: Command, recording: Path, editor: Callable[[str], None]) -> None:
-    editor("import time; time.sleep(1.05)")
+    editor("import time; time.sleep(1.1)")
     ran = stashdbg("fork", recording, "--at", "1", "--edit")
     assert (ran.code, ran.out, ran.err) == (0, "", "no change, no fork\n")
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import stashdbg
+
+# An inner run in this process takes away the modules that it loaded first; the library must not be torn in two by that.
+for name in stashdbg.__all__:
+    getattr(stashdbg, name)
+
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Scope: TypeAlias = Literal["app", "main", "timeline", "inspector", "panel"]
-"""Where a key counts: everywhere, on the main screen, or only while that pane has the focus."""
+Scope: TypeAlias = Literal[
+    "app", "main", "timeline", "inspector", "panel", "diff", "diff-rows", "diff-text", "forks"
+]  # fmt: skip
+"""Where a key counts: everywhere, on one screen, or only while that pane has the focus."""
 
-GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "General")
+GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "General")
 """Help groups, in the order of the help screen."""
 
 

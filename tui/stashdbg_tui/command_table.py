@@ -6,6 +6,7 @@ Lower case goes forward in time, upper case back; ``h`` and ``l`` are the except
 from __future__ import annotations
 
 from stashdbg_tui.command import Command
+from stashdbg_tui.compare_commands import BRANCH_COMMANDS, COMPARE_COMMANDS
 from stashdbg_tui.pane_commands import PANE_COMMANDS
 
 COMMANDS: tuple[Command, ...] = (
@@ -128,7 +129,7 @@ COMMANDS: tuple[Command, ...] = (
             "Mark this event, or take the mark away.", "bookmark", "Marks"),
     Command("marks.list", ("apostrophe",), "List the marks",
             "List bookmarks, notes and breakpoints.", "list('marks')", "Marks"),
-    Command("note", ("i",), "Write a note…",
+    Command("note", ("semicolon",), "Write a note…",
             "Write a note on this event; it is kept beside the recording, never in it.", "ask('note')", "Marks"),
     # Panes
     Command("pane.next", ("tab",), "Next pane",
@@ -150,6 +151,9 @@ COMMANDS: tuple[Command, ...] = (
             "Pick another of the recordings that were opened.", "list('recordings')", "Panes"),
     Command("follow", ("F",), "Follow",
             "Stay on the last event of a recording that is still being made.", "follow_tail", "Panes"),
+    # Branches, and comparing them
+    *BRANCH_COMMANDS,
+    *COMPARE_COMMANDS,
     # General
     Command("help", ("question_mark",), "Keys and help",
             "List every key with what it does.", "help", "General", "app", ("f1",), "help"),

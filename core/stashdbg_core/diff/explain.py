@@ -79,16 +79,16 @@ def explain(result: DiffResult) -> Explanation:
     rows = list(islice(result.differing, MOST_ROWS))
     tail = _tail_start(result)
     places = {row: place for place, row in enumerate(result.rows)}
-    needles = _Needles()
+    needles, texts = _Needles(), _Texts(result)
     causes: list[Cause] = []
     for place, row in enumerate(rows):
         if place and row.kind in ("added", "removed") and places[row] >= tail:
             causes.append(Cause(row, "end"))
             continue
-        inputs = _texts(result, row, "input")
+        inputs = texts.of(row, "input")
         sources = needles.sources(inputs)
-        causes.append(Cause(row, _verdict(result, row, sources, first=not place), sources))
-        needles.add(row, _texts(result, row, "value"), inputs)
+        causes.append(Cause(row, _verdict(texts, row, sources, first=not place), sources))
+        needles.add(row, texts.of(row, "value"), inputs)
     unseen = sum(1 for _ in result.differing) - len(rows)
     return Explanation(tuple(causes), unseen)
 
@@ -154,17 +154,17 @@ def _hays(texts: _Sides) -> tuple[str, str]:
     return "\n".join(texts[0])[:_HAY], "\n".join(texts[1])[:_HAY]
 
 
-def _verdict(result: DiffResult, row: Row, sources: tuple[Source, ...], *, first: bool) -> Verdict:
+def _verdict(texts: _Texts, row: Row, sources: tuple[Source, ...], *, first: bool) -> Verdict:
     if sources:
         return "flows"
     if first:
         return "first"
     if row.kind == "moved":
         return "order"
-    events = [event for event in (result.event_a(row), result.event_b(row)) if event is not None]
+    events = [event for event in (texts.result.event_a(row), texts.result.event_b(row)) if event is not None]
     if all(event.input_ref is None for event in events):
         return "no-input"
-    if row.kind == "changed" and not any(change.part == "input" for change in result.changes(row, _CHANGES)):
+    if row.kind == "changed" and not any(change.part == "input" for change in texts.changes(row)):
         return "same-input"
     return "new"
 
@@ -175,31 +175,49 @@ def _holds(hay: str, text: str) -> bool:
     return len(text) >= _SURE or re.search(rf"(?<!\w){re.escape(text)}(?!\w)", hay) is not None
 
 
-def _texts(result: DiffResult, row: Row, part: str) -> _Sides:
-    """Return the texts that only one side's input or value holds: whole ones, and the words that differ."""
-    if row.kind in ("added", "removed"):
-        side = int(row.kind == "added")
-        event = result.event_b(row) if side else result.event_a(row)
-        ref = None if event is None else event.input_ref if part == "input" else event.ref
-        texts = [] if ref is None else list(_leaves(_tree(result, side, ref)))
-        return ([], texts) if side else (texts, [])
-    before: list[str] = []
-    after: list[str] = []
-    for change in result.changes(row, _CHANGES):
-        if change.part == part:
-            old, new = _change_texts(change)
-            before += old
-            after += new
-    return before, after
+class _Texts:
+    """The differing texts of rows; what is the same in row after row, as in a growing chat, is compared once."""
 
+    def __init__(self, result: DiffResult) -> None:
+        self.result = result
+        self._row: Row | None = None
+        self._changes: list[FieldChange] = []
+        self._words: dict[tuple[str, str], _Sides] = {}
 
-def _change_texts(change: FieldChange) -> _Sides:
-    old, new = list(_leaves(change.before)), list(_leaves(change.after))
-    if type(change.before) is str and type(change.after) is str:
-        for span in islice(word_spans(change.before, change.after), _LEAVES):
-            old += _usable(change.before[span.start : span.end])
-            new += _usable(change.after[span.start_after : span.end_after])
-    return old, new
+    def changes(self, row: Row) -> list[FieldChange]:
+        """Return the first changes of a row."""
+        if row is not self._row:
+            self._row, self._changes = row, self.result.changes(row, _CHANGES)
+        return self._changes
+
+    def of(self, row: Row, part: str) -> _Sides:
+        """Return the texts that only one side's input or value holds: whole ones, and the words that differ."""
+        if row.kind in ("added", "removed"):
+            side = int(row.kind == "added")
+            event = self.result.event_b(row) if side else self.result.event_a(row)
+            ref = None if event is None else event.input_ref if part == "input" else event.ref
+            texts = [] if ref is None else list(_leaves(_tree(self.result, side, ref)))
+            return ([], texts) if side else (texts, [])
+        before: list[str] = []
+        after: list[str] = []
+        for change in self.changes(row):
+            if change.part == part:
+                old, new = self._apart(change.before, change.after)
+                before += old
+                after += new
+        return before, after
+
+    def _apart(self, before: Json, after: Json) -> _Sides:
+        if type(before) is not str or type(after) is not str:
+            return list(_leaves(before)), list(_leaves(after))
+        known = self._words.get((before, after))
+        if known is None:
+            old, new = _usable(before), _usable(after)
+            for span in islice(word_spans(before[:_LONGEST], after[:_LONGEST]), _LEAVES):
+                old += _usable(before[span.start : span.end])
+                new += _usable(after[span.start_after : span.end_after])
+            known = self._words[before, after] = old, new
+        return known
 
 
 def _leaves(tree: Json) -> Iterator[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 
-from stashdbg_core.model import Recording
+from stashdbg_core.model import EventSequence, Recording
+from stashdbg_core.store.events import FileEvents
 
 UNUSED, SERVED, DIVERGED, COVERED = range(4)
 """What became of a recorded call; COVERED: made inside a call that was served, so the program never makes it."""
@@ -64,17 +65,16 @@ class TapeIndex:
         """UNUSED, SERVED, DIVERGED or COVERED by position."""
         self._children: dict[int, list[int]] = {}
         self._seqs: dict[int, int] = {}
-        groups = self.groups
-        for position, event in enumerate(recording.events):
-            name = event.channel, event.key
-            group = groups.get(name)
+        by_name: dict[tuple[str, str], Group] = {}
+        for position, (channel, key, ordinal, parent, seq) in enumerate(_rows(recording.events)):
+            group = by_name.get((channel, key))
             if group is None:
-                channel, key = compared(name[0]), compared(name[1])
-                group = groups.setdefault((channel, key), Group(channel, key))
-            group.add(event.ordinal, position)
-            if event.parent is not None and event.parent != event.seq:
-                self._children.setdefault(event.parent, []).append(position)
-                self._seqs[position] = event.seq
+                name = compared(channel), compared(key)
+                group = by_name[channel, key] = self.groups.setdefault(name, Group(*name))
+            group.add(ordinal, position)
+            if parent is not None and parent != seq:
+                self._children.setdefault(parent, []).append(position)
+                self._seqs[position] = seq
 
     def channels(self) -> list[str]:
         """Return the recorded channels, in the order they first occur."""
@@ -112,3 +112,18 @@ class TapeIndex:
         while position >= 0:
             yield position
             position = self.state.find(UNUSED, position + 1)
+
+
+def _rows(events: EventSequence) -> Iterator[tuple[str, str, int, int | None, int]]:
+    """Yield channel, key, ordinal, parent and ``seq`` of every event; those of a file are not read for it."""
+    if not isinstance(events, FileEvents):
+        yield from ((event.channel, event.key, event.ordinal, event.parent, event.seq) for event in events)
+        return
+    for index in range(len(events)):
+        yield (
+            events.channel_at(index),
+            events.key_at(index),
+            events.ordinal_at(index),
+            events.parent_at(index),
+            events.seq_at(index),
+        )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stashdbg_core.canonical import Json, canonical_form
-from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.errors import invalid_input
 from stashdbg_core.fork import ForkPlan, Override, fork_with, override_of_tree, plan_fork
 from stashdbg_core.fork.override import recorded_tree, redacted
 from stashdbg_core.model import THROW, RecordedEvent, Recording
@@ -153,13 +153,7 @@ def save_fork(proposal: Proposal, path: Path) -> Path:
         StashError: It cannot be written; nothing is left behind.
     """
     recording = proposal.edit.recording
-    try:
-        return write_recording(fork_with(recording, proposal.plan, proposal.override), path)
-    except OSError as error:
-        shown = shorten(str(path), 120)
-        raise StashError(
-            f"cannot write {shown}: {error.strerror or 'the file system refused'}", hint="name another file"
-        ) from error
+    return write_recording(fork_with(recording, proposal.plan, proposal.override), path)
 
 
 def _counted(channels: dict[str, int]) -> str:

@@ -5,8 +5,9 @@ Reading a large value may take a moment; ``is_quick`` says beforehand whether it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from stashdbg_core.canonical import stored_form
@@ -47,7 +48,8 @@ class Inspection:
 
 
 def inspect_part(
-    recording: Recording, event: RecordedEvent, part: Part, *, position: int | None = None, raw_of: Part = "value"
+    recording: Recording, event: RecordedEvent, part: Part, *, position: int | None = None, raw_of: Part = "value",
+    folders: Sequence[Path] = (),
 ) -> Inspection:
     """Return a part of an event as lines; never raises for what the file holds.
 
@@ -57,6 +59,7 @@ def inspect_part(
         part: What to show of it.
         position: Its index, where it is known.
         raw_of: Which of value and input ``raw`` shows.
+        folders: Where the user said that sources may be read.
     """
     if position is None:
         position = recording.events.position_of(event.seq) or 0
@@ -72,8 +75,8 @@ def inspect_part(
     if part in ("change", "chat", "source"):
         from stashdbg_core.session.readings import read_part
 
-        lines, words = read_part(recording, event, position, part)
-        return Inspection(part, FixedLines(lines), words)
+        read, words = read_part(recording, event, position, part, folders)
+        return Inspection(part, FixedLines(read), words)
     ref = ref_of(event, part)
     if ref is None:
         return Inspection(part, _sentence("no input was recorded for this call", "note"), "none")
@@ -91,8 +94,10 @@ def inspect_part(
 def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:
     """Tell whether a part can be read and laid out without holding a screen up."""
     ref = ref_of(event, part)
-    if part in ("change", "chat", "state"):
-        return _is_small(recording, event.ref) and _is_small(recording, event.input_ref) and part != "state"
+    if part in ("change", "state", "source"):
+        return False
+    if part == "chat":
+        return _is_small(recording, event.ref) and _is_small(recording, event.input_ref)
     return part == "fields" or _is_small(recording, ref)
 
 

@@ -22,6 +22,7 @@ from stashdbg_core.parse import parse_json, parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.index import BlobColumns, ref_hash
 from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.read_ahead import ReadAhead
 from stashdbg_core.store.scan import STRING, ScanStop, skip_space, skip_string
 from stashdbg_core.store.source import Source
 from stashdbg_core.store.whole_text import WholeTexts
@@ -29,6 +30,7 @@ from stashdbg_core.store.whole_text import WholeTexts
 _HEAD = 512
 """Bytes read to see an entry's key; enough for every reference of ours, and most others."""
 _BLOCK = 1 << 16
+_SLICE = 1 << 22
 """Bytes read at once to go through all keys."""
 _KEPT_BYTES = 4_000_000
 _EXPECTED = 2048
@@ -44,6 +46,7 @@ class FileBlobs(BlobTable):
 
     def __init__(self, source: Source, columns: BlobColumns, limits: Limits, twice: Mapping[str, int]) -> None:
         self._source = source
+        self._reader = ReadAhead(source)
         self._columns = columns.columns
         self._hashes = self._columns["hash"]
         self._limits = limits
@@ -95,10 +98,13 @@ class FileBlobs(BlobTable):
         kept = self._kept.get(ref)
         if kept is not None:
             return kept
-        number = self.number_of(ref)
-        if number is None:
-            return Payload(ref, "missing", problem="the recording holds no value for this reference")
-        payload = self._checked(ref, self.raw_at(number))
+        raw = self._expected_raw(ref)
+        if raw is None:
+            number = self.number_of(ref)
+            if number is None:
+                return Payload(ref, "missing", problem="the recording holds no value for this reference")
+            raw = self.raw_at(number)
+        payload = self._checked(ref, raw)
         if len(payload.raw) <= self._room // 4:
             self._room -= len(payload.raw)
             if self._room < _KEPT_BYTES // 2:
@@ -173,7 +179,7 @@ class FileBlobs(BlobTable):
 
     def ref_at(self, number: int) -> str:
         """Return the reference under which an entry stands; empty when the file no longer says."""
-        head = self._source.read_at(self._columns["offset"][number], min(_HEAD, self._columns["length"][number]))
+        head = self._reader.read_at(self._columns["offset"][number], min(_HEAD, self._columns["length"][number]))
         try:
             end = skip_string(head, 0)
         except ScanStop:
@@ -209,8 +215,37 @@ class FileBlobs(BlobTable):
             return b""
         return entry[skip_space(entry, colon + 1) :]
 
+    def entries(self) -> Iterator[tuple[int, str, bytes]]:
+        """Yield number, reference and text of every value, unchecked, in file order; the file is read in slices."""
+        reader = ReadAhead(self._source, _SLICE)
+        for number, place in enumerate(zip(self._columns["offset"], self._columns["length"], strict=True)):
+            ref, raw = self._split(reader.read_at(*place))
+            if ref is not None and (ref not in self._twice or self.number_of(ref) == number):
+                yield number, ref, raw
+
+    def _split(self, entry: bytes) -> tuple[str | None, bytes]:
+        """Return reference and text of an entry; no reference if the file no longer says."""
+        own = _OWN_ENTRY.match(entry)
+        if own is not None:
+            return entry[1:72].decode("ascii"), entry[own.end() :]
+        try:
+            end = skip_string(entry, 0)
+            colon = skip_space(entry, end)
+        except ScanStop:
+            return None, b""
+        ref = parse_json(entry[:end])
+        return (ref if isinstance(ref, str) else None), entry[skip_space(entry, colon + 1) :]
+
+    def _expected_raw(self, ref: str) -> bytes | None:
+        """Return the text under a reference in one read, if it stands where it is expected."""
+        number = self._expected.get(ref)
+        if number is None:
+            return None
+        found, raw = self._split(self._entry(number))
+        return raw if found == ref else None
+
     def _entry(self, number: int) -> bytes:
-        return self._source.read_at(self._columns["offset"][number], self._columns["length"][number])
+        return self._reader.read_at(self._columns["offset"][number], self._columns["length"][number])
 
     def _fetch(self, ref: str) -> bytes:
         payload = self.payload(ref)

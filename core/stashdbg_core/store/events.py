@@ -9,7 +9,8 @@ from typing import overload
 from stashdbg_core.model import EventSequence, RecordedEvent
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.event_record import decode_event
-from stashdbg_core.store.index import ODD_ORDINAL, EventColumns
+from stashdbg_core.store.index import NO_PARENT, ODD_ORDINAL, ODD_PARENT, EventColumns
+from stashdbg_core.store.read_ahead import ReadAhead
 from stashdbg_core.store.source import Source
 
 _KEPT = 512
@@ -19,7 +20,7 @@ class FileEvents(EventSequence):
     """The events of a file in ``seq`` order."""
 
     def __init__(self, source: Source, columns: EventColumns, blobs: FileBlobs) -> None:
-        self._source = source
+        self._source = ReadAhead(source)
         self._blobs = blobs
         self._names = columns.names
         self._columns = columns.columns
@@ -88,6 +89,12 @@ class FileEvents(EventSequence):
     def ordinal_at(self, index: int) -> int:
         ordinal = int(self._columns["ordinal"][index])
         return self[index].ordinal if ordinal == ODD_ORDINAL else ordinal
+
+    def parent_at(self, index: int) -> int | None:
+        """Return ``seq`` of the enclosing call."""
+        column = self._columns.get("parent")
+        parent = NO_PARENT if column is None else int(column[index])
+        return None if parent == NO_PARENT else self[index].parent if parent == ODD_PARENT else parent
 
     def at_at(self, index: int) -> float | None:
         """Return the start in milliseconds since the epoch."""

@@ -29,10 +29,10 @@ from stashdbg_core.store.source import FileSource
 
 BIG = 64_000_000
 """Bytes from which on a file is worth a cached index."""
-_MAGIC = b"stashdbg index 1\n"
+_MAGIC = b"stashdbg index 2\n"
 _ENDS = 1 << 16
 _KEPT = 32
-_COLUMNS = {**EventColumns.CODES, "ref": "i", "input_ref": "i"}
+_COLUMNS = {**EventColumns.CODES, "ref": "i", "input_ref": "i", "parent": EventColumns.PARENT}
 
 
 class _Header(msgspec.Struct):
@@ -187,7 +187,9 @@ def _unpack(header: _Header, body: memoryview) -> Index | None:
     if place != len(body) or any(len(lengths) > 1 for lengths in counts.values()):
         return None
     events, blobs = EventColumns(), BlobColumns()
-    if tables["events"].keys() | {"seq"} != events.columns.keys() or tables["blobs"].keys() != blobs.columns.keys():
+    if (tables["events"].keys() | {"seq"}) - {"parent"} != events.columns.keys() or tables[
+        "blobs"
+    ].keys() != blobs.columns.keys():
         return None
     events.columns, blobs.columns = tables["events"], tables["blobs"]
     for name, texts in header.names.items():

@@ -45,16 +45,9 @@ class JournalBlobs(FileBlobs):
         at = entry.find(b'"' + BLOB_VALUE)
         return entry[at + 1 + len(BLOB_VALUE) :] if at > 0 else b""
 
-    def entries(self) -> Iterator[tuple[str, bytes]]:
-        """Yield every ref and its text in file order, unchecked; the file is read in large slices."""
-        start, window = 0, b""
-        for offset, length in zip(self._columns["offset"], self._columns["length"], strict=True):
-            if not start <= offset <= offset + length <= start + len(window):
-                start, window = offset, self._source.read_at(offset, max(length, _SLICE))
-            entry = window[offset - start : offset - start + length]
-            at = entry.find(b'"' + BLOB_VALUE) + 1
-            if at:
-                yield str(parse_json(entry[:at])), entry[at + len(BLOB_VALUE) :]
+    def _split(self, entry: bytes) -> tuple[str | None, bytes]:
+        at = entry.find(b'"' + BLOB_VALUE) + 1
+        return (str(parse_json(entry[:at])), entry[at + len(BLOB_VALUE) :]) if at else (None, b"")
 
 
 @dataclass

@@ -179,13 +179,10 @@ class _Table:
 
     def _entries(self) -> Iterator[tuple[_BlobId, bytes]]:
         blobs = self._blobs
-        for ref in blobs.refs():
-            if isinstance(blobs, FileBlobs):
-                number = blobs.number_of(ref)
-                if number is not None:
-                    yield number, blobs.raw_at(number)
-            else:
-                yield ref, blobs.payload(ref).raw
+        if isinstance(blobs, FileBlobs):
+            yield from ((number, raw) for number, _, raw in blobs.entries())
+        else:
+            yield from ((ref, blobs.payload(ref).raw) for ref in blobs.refs())
 
     def _id(self, ref: str) -> _BlobId | None:
         if isinstance(self._blobs, FileBlobs):

@@ -101,14 +101,8 @@ def blob_texts(blobs: BlobTable) -> Iterator[tuple[str, bytes]]:
 
 
 def _stored(blobs: BlobTable) -> Iterator[tuple[str, bytes]]:
-    entries: Callable[[], Iterator[tuple[str, bytes]]] | None = getattr(blobs, "entries", None)
-    if entries is not None:  # a table that can be read through, without looking anything up
-        yield from entries()
-    elif isinstance(blobs, FileBlobs):
-        for ref in blobs.refs():
-            number = blobs.number_of(ref)
-            if number is not None:
-                yield ref, blobs.raw_at(number)
+    if isinstance(blobs, FileBlobs):
+        yield from ((ref, raw) for _, ref, raw in blobs.entries())
     else:
         yield from ((ref, blobs.payload(ref).raw) for ref in blobs.refs())
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from stashdbg_core.sanitize import shorten
 
-Verb = Literal["action", "write", "break", "watch", "unwatch", "filter", "search", "note", "open", "goto"]
+Verb = Literal["action", "write", "break", "watch", "unwatch", "filter", "search", "note", "open", "source", "goto"]
 
 _ACTIONS = {
     "q": "app.close",
@@ -37,6 +37,7 @@ _TAKING: dict[str, tuple[Verb, str]] = {
     "search": ("search", "TEXT"),
     "note": ("note", "TEXT"),
     "open": ("open", "FILE"),
+    "source": ("source", "FOLDER"),
 }
 WORDS = tuple(sorted({*_ACTIONS, *_TAKING} - {"w", "h", "q!"}))
 """Commands, for completion."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from textual import on, work
 from textual.message import Message
 from textual.worker import get_current_worker
@@ -9,7 +11,10 @@ from textual.worker import get_current_worker
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.source_lines import source_lines
 from stashdbg_tui.copying import command_line, copy_note, event_text, save_value, value_text
+from stashdbg_tui.editor import edit_at
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.payload_view import PayloadView
@@ -40,6 +45,8 @@ class Inspecting(SessionScreen):
         super().__init__()
         self._raw_of: Part = "value"
         self._part_before: Part = "value"
+        self.folders: tuple[Path, ...] = ()
+        """Where the user said that the program's sources may be read."""
 
     def inspect(self) -> None:
         """Show the part of the event at the cursor, a large one as soon as it is read."""
@@ -62,7 +69,7 @@ class Inspecting(SessionScreen):
         self, recording: Recording, event: RecordedEvent, position: int, part: Part, raw_of: Part
     ) -> None:
         worker = get_current_worker()
-        inspection = inspect_part(recording, event, part, position=position, raw_of=raw_of)
+        inspection = inspect_part(recording, event, part, position=position, raw_of=raw_of, folders=self.folders)
         if not worker.is_cancelled:
             self.post_message(Inspected(position, inspection))
 
@@ -100,7 +107,27 @@ class Inspecting(SessionScreen):
 
     def action_edit_source(self) -> None:
         """Open the place of the call in the editor."""
-        raise NotImplementedError
+        event = self.session.event if self.session is not None else None
+        if event is None or event.site is None:
+            self.status.show("the recording does not say where this call was made")
+            return
+        try:
+            found = source_lines(event.site, self.folders)
+        except StashError as failure:
+            self.status.show(f"{failure.message}; :source FOLDER confirms one")
+            return
+        self.status.show(edit_at(self.app, found.path, found.line))
+        self.inspect()
+
+    def confirm_sources(self, folder: str) -> None:
+        """Let the program's lines be read from a folder."""
+        path = Path(folder).expanduser()
+        if not path.is_dir():
+            self.status.show(f"{shorten(folder, 60)} is no folder")
+            return
+        self.folders = (*self.folders, path.resolve())
+        self.part = "source"
+        self.inspect()
 
     def action_wrap(self) -> None:
         """Fold long lines or stop to."""

@@ -10,6 +10,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.debugger import Debugger, quoted
 from stashdbg_core.session.predicate import Marks
+from stashdbg_core.session.query_nodes import RECORD
 from stashdbg_core.session.summary import summary
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.theme import sign
@@ -49,7 +50,7 @@ class Marking(SessionScreen):
         session = self.session
         try:
             return session is not None and any(
-                predicate.is_cheap and predicate.matches(position) for predicate in session.breakpoints()
+                predicate.node.cost < RECORD and predicate.matches(position) for predicate in session.breakpoints()
             )
         except StashError:
             return False

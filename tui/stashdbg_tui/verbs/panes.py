@@ -86,6 +86,8 @@ class Panes(Finding, Inspecting, Marking):
             self.action_write(found.text)
         elif found.verb == "open":
             self._app.open_file(Path(found.text).expanduser())
+        elif found.verb == "source":
+            self.confirm_sources(found.text)
         elif found.verb == "break":
             self.toggle_breakpoint(found.text)
         elif found.verb in ("watch", "unwatch"):

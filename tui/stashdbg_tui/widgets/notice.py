@@ -52,5 +52,9 @@ class Notice(Middle):
             (f"\n\nall {count:,} are hidden\nEsc clears the filter, f changes it, ! inverts it", "$muted"),
         )
 
+    def say(self, title: str, text: str, after: str) -> None:
+        """Say anything: a title, recorded text below it, and what to do."""
+        self._show((f"{title}\n\n", "bold"), (safe.block(text).plain, ""), (f"\n\n{safe.block(after).plain}", "$muted"))
+
     def _show(self, *parts: tuple[str, str]) -> None:
         self.query_one(Static).update(Content.assemble(*parts))

@@ -13,10 +13,13 @@ from stashdbg_tui import safe
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 PARTS: tuple[Part, ...] = get_args(Part)
+_SHORT: dict[Part, str] = {"value": "val", "input": "inp", "change": "chg", "source": "src", "fields": "fld"}
+_WORDS = 12
+"""Cells kept for the words at the right before tabs are written short."""
 
 
 class TabsLine(OneLine):
-    """``1 value  2 input  3 fields``, the shown one marked, and a word about it at the right."""
+    """``1 value  2 input  3 change``, the shown one marked, and a word about it at the right."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--tab", "tabs--active", "tabs--words", "tabs--problem"}
 
@@ -42,8 +45,7 @@ class TabsLine(OneLine):
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
         """Return the tabs, and the words at the right end."""
         used = 0
-        for number, part in enumerate(PARTS, 1):
-            text = f" {number} {part} "
+        for text, part in self._tabs(width):
             used += len(text)
             yield text, "tabs--active" if part == self.part else "tabs--tab"
         room = width - used - 1
@@ -52,11 +54,21 @@ class TabsLine(OneLine):
             yield " " * (room - safe.cells(text)), ""
             yield text, "tabs--problem" if self.trouble else "tabs--words"
 
+    def _tabs(self, width: int) -> list[tuple[str, Part]]:
+        """Return the tabs' labels, short ones where the whole names leave no room."""
+        whole = [(f" {number} {part} ", part) for number, part in enumerate(PARTS, 1)]
+        if sum(len(text) for text, _ in whole) + min(len(self.words), _WORDS) < width:
+            return whole
+        return [
+            (text if part == self.part else f" {number} {_SHORT.get(part, part)}", part)
+            for number, (text, part) in enumerate(whole, 1)
+        ]
+
     def on_click(self, event: events.Click) -> None:
         """Choose the tab clicked on."""
         edge = 0
-        for number, part in enumerate(PARTS, 1):
-            edge += len(f" {number} {part} ")
+        for text, part in self._tabs(self.size.width):
+            edge += len(text)
             if event.x < edge:
                 self.post_message(self.Chosen(part))
                 return

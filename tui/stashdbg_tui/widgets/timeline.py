@@ -164,7 +164,7 @@ class Timeline(LineView):
 
     def _name_widths(self, width: int) -> tuple[int, int]:
         """Return the cells of channel and key: as wide as they are, up to what a row can spare."""
-        return min(self._channel_width, max(width // 10, 5)), min(self._key_width, max(width // 5, 8))
+        return min(self._channel_width, max(width // 10, 5)), min(self._key_width, max(width // 4, 8))
 
     def on_focus(self) -> None:
         """Show the cursor row as the focused one."""

@@ -1,0 +1,117 @@
+"""Bookmarks, notes, breakpoints and watches on the screen, and the moves along them."""
+
+from __future__ import annotations
+
+from stashdbg_core.session.notebook import Notebook
+from stashdbg_core.store.writer import write_recording
+
+
+def test_bookmarks_are_set_gone_along_listed_and_taken_away(drive, agent):
+    async def test(d):
+        await d.press("m", *"jjjjj", "m", "U")
+        assert d.position == 0 and "bookmark" in d.status
+        await d.press("u")
+        assert d.position == 5
+        await d.press("M")
+        assert len(d.screen.rows) == 2
+        await d.press("M", "apostrophe")
+        assert "marks" in d.text() and d.app.focused is d.screen.panel
+        await d.press("minus")
+        assert d.screen.session.notebook.bookmarks == (5,)
+        await d.press("escape", "X")
+        assert not d.screen.has_class("-panel")
+
+    drive(test, recording=agent, size=(130, 40))
+
+
+def test_continue_runs_to_breakpoints_and_back(drive, agent):
+    async def test(d):
+        await d.press("c")
+        assert "no later breakpoint or bookmark" in d.status
+        await d.press("j", "j", "b", "g", "c")
+        assert d.position == 2 and "●" in d.text() and "breakpoint" in d.status
+        await d.press("c", "c")
+        keys = {agent.events[d.position].key}
+        assert keys == {"gpt-4.1-mini"} and d.position > 2
+        await d.press("C", "C")
+        assert d.position == 2
+        await d.press("b", "c")
+        assert "no later" in d.status
+
+    drive(test, recording=agent, size=(130, 40))
+
+
+def test_errors_and_calls_of_the_same_name(drive, agent):
+    async def test(d):
+        await d.press("x")
+        failed = d.position
+        assert agent.events[failed].outcome == "throw" and "threw" in d.status
+        await d.press("O")
+        assert agent.events[d.position].key == "search_trains" and d.position < failed
+        await d.press("o")
+        assert d.position == failed
+        await d.press("X")
+        assert "no earlier error" in d.status
+        await d.press("left_square_bracket")
+        assert d.position < failed
+
+    drive(test, recording=agent, size=(130, 40))
+
+
+def test_stepping_over_leaves_out_the_calls_inside_and_other_lanes(drive, recordings):
+    tape = recordings.Tape()
+    outer = tape.add("tool", "outer", 1, thread="main")
+    tape.add("tool", "inner", 2, thread="main", parent=outer.seq)
+    tape.add("tool", "other", 3, thread="worker")
+    tape.add("tool", "next", 4, thread="main")
+
+    async def test(d):
+        await d.press("J")
+        assert d.position == 3
+        await d.press("K")
+        assert d.position == 0
+        await d.press("n", "N")
+        assert d.position == 0
+
+    drive(test, recording=tape.done())
+
+
+def test_notes_and_breakpoints_are_kept_beside_the_recording(drive, agent, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = write_recording(agent, tmp_path / "run.json")
+    before = path.read_bytes()
+
+    async def test(d):
+        await d.press("j", "semicolon", *"look [/] here", "enter")
+        assert "note written on event 1" in d.status
+        await d.press("colon", *"break is:error", "enter", "g", "c")
+        assert agent.events[d.position].outcome == "throw"
+        await d.press("apostrophe")
+        assert "look [/] here" in d.text() and "is:error" in d.text()
+
+    drive(test, paths=[path], size=(130, 40))
+    assert path.read_bytes() == before
+    kept = Notebook.of(agent)
+    assert [(note.seq, note.text) for note in kept.notes] == [(1, "look [/] here")]
+    assert kept.breakpoints == ("is:error",)
+
+
+def test_watches_show_what_a_path_is_at_the_cursor(drive, recordings):
+    tape = recordings.Tape()
+    for count in (1, 1, 2):
+        tape.add("tool", "work", "done")
+        tape.add("state", "desk", {"closed": count})
+
+    async def test(d):
+        await d.press("colon", *"watch closed", "enter")
+        assert "nothing yet" in d.text()
+        await d.press("p")
+        assert d.position == 1
+        await d.press("p")
+        assert d.position == 5 and "closed  2  event 5" in d.text()
+        await d.press("p")
+        assert "no later change of a watched path" in d.status
+        await d.press("colon", *"watch a[", "enter")
+        assert "not a JMESPath expression" in d.status
+
+    drive(test, recording=tape.done(), size=(140, 40))

@@ -1,0 +1,214 @@
+"""The frame lines of a comparison: the two names, where the differences lie, the status, and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import ClassVar
+
+from textual import events
+from textual.message import Message
+
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.comparison import Comparison, ViewKind
+from stashdbg_core.session.words import duration_words
+from stashdbg_tui import safe
+from stashdbg_tui.bindings import keys_now
+from stashdbg_tui.commands import command
+from stashdbg_tui.widgets.diff_rows import GLYPHS
+from stashdbg_tui.widgets.one_line import OneLine, Piece
+
+KIND_WORDS: dict[ViewKind, str] = {
+    "same": "the same",
+    "timing": "the same, timing differs",
+    "changed": "changed",
+    "moved": "moved",
+    "added": "only on the right",
+    "removed": "only on the left",
+}
+
+
+class DiffLine(OneLine):
+    """A line about a comparison."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.comparison: Comparison | None = None
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Draw anew."""
+        self.comparison = comparison
+        self.refresh()
+
+
+class DiffHead(DiffLine):
+    """The names of the two recordings above their timelines, the side that Enter opens marked."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"head--name", "head--side", "head--muted"}
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return the names."""
+        comparison = self.comparison
+        if comparison is None:
+            return
+        half = (width - 5) // 2
+        for side, room in ((0, half + 4), (1, width - half - 4)):
+            count = len(comparison.recording(side).events)
+            words = f"  {count:,} event{'' if count == 1 else 's'}"
+            mark = "▸ " if side == comparison.side else "  "
+            name = safe.fit(comparison.name(side), max(room - len(mark) - len(words), 4)).rstrip()
+            yield mark, "head--side"
+            yield name, "head--side" if side == comparison.side else "head--name"
+            left = room - len(mark) - safe.cells(name)
+            yield f"{words[:left]:<{left}}", "head--muted"
+
+
+class DiffStrip(DiffLine):
+    """Where the differences lie along the rows that are shown; a click goes there."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "strip--cursor", "strip--same", "strip--timing", "strip--changed", "strip--moved", "strip--added",
+        "strip--removed",
+    }  # fmt: skip
+
+    class Chosen(Message):
+        """A person pointed at a line."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._drawn: tuple[object, Sequence[ViewKind]] | None = None
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return a sign for each stretch of rows, and the cursor."""
+        comparison, inner = self.comparison, max(width - 2, 1)
+        yield " ", ""
+        if comparison is None or not len(comparison):
+            yield "─" * inner, "strip--same"
+            return
+        state = (id(comparison), comparison.shown, comparison.swapped, inner)
+        if self._drawn is None or self._drawn[0] != state:
+            self._drawn = state, comparison.densities(inner)
+        caret = min((2 * comparison.line_of(comparison.cursor) + 1) * inner // (2 * len(comparison)), inner - 1)
+        for column, kind in enumerate(self._drawn[1]):
+            if column == caret:
+                yield "▲", "strip--cursor"
+            else:
+                yield "─" if kind == "same" else GLYPHS[kind], f"strip--{kind}"
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the place clicked on."""
+        if self.comparison is not None and len(self.comparison):
+            inner = max(self.size.width - 2, 1)
+            place = min(max(event.x - 1, 0), inner - 1)
+            self.post_message(self.Chosen(place * len(self.comparison) // inner))
+
+
+class DiffStatus(DiffLine):
+    """Where the cursor stands, in words; or why the last move was refused."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"status--strong", "status--notice", "status--muted"}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.progress = ""
+        """What is still going on."""
+        self._notice: str | None = None
+
+    def show(self, notice: str | None = None) -> None:
+        """Draw the words anew, after a notice when there is one; the next call takes it away."""
+        self._notice = notice
+        self.refresh()
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return the words; what does not fit at the end is cut."""
+        yield " ", ""
+        if self._notice is not None:
+            yield f"{shorten(self._notice, 200)}  ", "status--notice"
+        groups = list(self._groups())
+        room = width - 1 - (safe.cells(shorten(self._notice, 200)) + 2 if self._notice is not None else 0)
+        while len(groups) > 1 and sum(safe.cells(text) + 3 for text, _ in groups) - 3 > room:
+            groups.pop(-1)
+        for place, (text, look) in enumerate(groups):
+            yield (" · " if place else "") + text, look
+
+    def _groups(self) -> Iterable[Piece]:
+        """Return what there is to say, the most important first."""
+        comparison = self.comparison
+        if comparison is None:
+            yield self.progress, "status--muted"
+            return
+        counts = comparison.counts
+        timing = f"timing differs in {counts['timing']:,} event{'' if counts['timing'] == 1 else 's'}"
+        if comparison.same:
+            yield f"no differences{f' ({timing})' if counts['timing'] else ''}", "status--strong"
+        else:
+            number = comparison.change_number()
+            total = f"{comparison.change_count:,}"
+            yield (
+                f"difference {number:,} of {total}" if number is not None else f"{total} differences"
+            ), "status--strong"
+        if not comparison.total:
+            return
+        kind = comparison.kind(comparison.cursor)
+        yield KIND_WORDS[kind], ""
+        yield comparison.place_words(comparison.row(comparison.cursor)), ""
+        if kind == "timing":
+            yield _took(comparison), ""
+        cause = comparison.cause_lines(comparison.cursor)
+        if cause:
+            yield shorten(cause[0].text, 60), "status--muted"
+        if comparison.shown != "all":
+            yield f"shown: {comparison.shown}", "status--notice"
+        if self.progress:
+            yield self.progress, "status--muted"
+        if not comparison.same:
+            parts = [f"{count:,} {kind}" for kind, count in counts.items() if count and kind != "timing"]
+            yield ", ".join(parts), "status--muted"
+            if counts["timing"]:
+                yield timing, "status--muted"
+
+
+def _took(comparison: Comparison) -> str:
+    taken = [comparison.event(comparison.cursor, side) for side in (0, 1)]
+    said = [duration_words(event.ms) if event is not None and event.ms is not None else "–" for event in taken]
+    return "started at another time" if said[0] == said[1] else f"{said[0]} → {said[1]}"
+
+
+class ShortKeys(OneLine):
+    """The few keys worth knowing on a screen, as they are bound now; a click runs the command."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
+
+    def __init__(self, shown: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._shown = shown
+        """Ids of commands, two with a slash between for a pair, and a word for each."""
+        self._edges: list[tuple[int, str]] = []
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return as many keys as fit."""
+        used, self._edges = 1, []
+        yield " ", ""
+        for ids, word in self._shown:
+            names = [keys_now(self.app, command(one))[0] for one in ids.split("/")]
+            text = "/".join(name for name, _ in groupby(names))
+            size = safe.cells(text) + len(word) + 3
+            if used + size > width:
+                return
+            used += size
+            self._edges.append((used, ids.split("/")[0]))
+            yield text, "keys--key"
+            yield f" {word}  ", "keys--label"
+
+    async def on_click(self, event: events.Click) -> None:
+        """Run the command clicked on."""
+        for edge, command_id in self._edges:
+            if event.x < edge:
+                entry = command(command_id)
+                owner = self.app if entry.scope == "app" else self.screen
+                await owner.run_action(entry.action)
+                return
