@@ -13,7 +13,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from stashdbg_core.calls import DROP, CallOptions, RedactContext
+    from stashdbg_core.diff.recordings import diff_recordings
+    from stashdbg_core.diff.result import DiffResult
     from stashdbg_core.errors import ErrorCode, StashError, is_stash_error
+    from stashdbg_core.fork.branch import fork
     from stashdbg_core.interceptors.clock import DeterministicClock, create_deterministic_clock
     from stashdbg_core.interceptors.mcp import intercept_mcp_client, record_mcp_tool
     from stashdbg_core.interceptors.randomness import SeededRandom, create_seeded_random
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from stashdbg_core.redact.redactor import Redactor
     from stashdbg_core.replay.divergence import Divergence, DivergenceReport
     from stashdbg_core.replay.replayer import Replayer
+    from stashdbg_core.seal.make import seal_recording
+    from stashdbg_core.seal.result import VerifyResult
+    from stashdbg_core.seal.seal_file import Seal
+    from stashdbg_core.seal.verify import verify_recording
     from stashdbg_core.stash import Stash, create_recorder, create_replayer, create_stash, load_stash
     from stashdbg_core.store.blob_store import BlobStore
     from stashdbg_core.store.limits import Limits
@@ -38,6 +45,7 @@ __all__ = [
     "BlobStore",
     "CallOptions",
     "DeterministicClock",
+    "DiffResult",
     "Divergence",
     "DivergenceReport",
     "ErrorCode",
@@ -51,23 +59,29 @@ __all__ = [
     "RedactContext",
     "Redactor",
     "Replayer",
+    "Seal",
     "SeededRandom",
     "Stash",
     "StashError",
     "TypeRegistry",
+    "VerifyResult",
     "create_deterministic_clock",
     "create_recorder",
     "create_replayer",
     "create_seeded_random",
     "create_stash",
     "decode_recording",
+    "diff_recordings",
     "encode_recording",
+    "fork",
     "intercept_mcp_client",
     "is_stash_error",
     "load_stash",
     "open_recording",
     "record_mcp_tool",
     "recording_stats",
+    "seal_recording",
+    "verify_recording",
     "wrap",
     "wrapped",
     "write_recording",
@@ -75,7 +89,10 @@ __all__ = [
 
 _HOMES = {
     "calls": ("DROP", "CallOptions", "RedactContext"),
+    "diff.recordings": ("diff_recordings",),
+    "diff.result": ("DiffResult",),
     "errors": ("ErrorCode", "StashError", "is_stash_error"),
+    "fork.branch": ("fork",),
     "interceptors.clock": ("DeterministicClock", "create_deterministic_clock"),
     "interceptors.mcp": ("intercept_mcp_client", "record_mcp_tool"),
     "interceptors.randomness": ("SeededRandom", "create_seeded_random"),
@@ -86,6 +103,10 @@ _HOMES = {
     "redact.redactor": ("Redactor",),
     "replay.divergence": ("Divergence", "DivergenceReport"),
     "replay.replayer": ("Replayer",),
+    "seal.make": ("seal_recording",),
+    "seal.result": ("VerifyResult",),
+    "seal.seal_file": ("Seal",),
+    "seal.verify": ("verify_recording",),
     "stash": ("Stash", "create_recorder", "create_replayer", "create_stash", "load_stash"),
     "store.blob_store": ("BlobStore",),
     "store.limits": ("Limits",),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stashdbg.cli import console, exit_codes
-from stashdbg.cli.loading import STANDARD_INPUT, load_recording
+from stashdbg.cli.loading import STANDARD_INPUT, limits_of, load_recording
+from stashdbg.cli.open import has_screen
 from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
 
@@ -26,9 +29,12 @@ def command(
         str,
         typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),
     ] = "content",
+    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="Colours of the screen.")] = None,
     limit: LimitOption = None,
 ) -> int:
-    """Print where two recordings differ, and why; exit 1 if they do."""
+    """Show or print where two recordings differ, and why; exit 1 if they do."""
+    if not (as_json or text or explain or everything) and all(map(os.path.isfile, (a, b))) and has_screen():
+        return _show_screen(a, b, _rule(align), theme, limit)
     return diff_files(a, b, as_json=as_json, explain=explain, everything=everything, align=_rule(align), limit=limit)
 
 
@@ -64,6 +70,14 @@ def diff_files(
 
         print_diff(result, (a, b), why, everything=everything)
     return exit_codes.OK if result.same else exit_codes.DIFFERENT
+
+
+def _show_screen(a: str, b: str, align: AlignMode, theme: str | None, limit: list[str] | None) -> int:
+    """Show the difference on this terminal; return 1 if they differ, 0 if not, 130 if that was not waited for."""
+    from stashdbg_tui.diff_app import run_diff
+
+    found = run_diff(Path(a), Path(b), limits=limits_of(limit), theme=theme, align=align)
+    return exit_codes.INTERRUPTED if found is None else found
 
 
 def _rule(word: str) -> AlignMode:

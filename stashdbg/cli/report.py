@@ -17,8 +17,9 @@ from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recordings
 from stashdbg.cli.options import ForceOption, JsonOption, LimitOption
-from stashdbg.cli.redaction import PiiOption, RulesOption, counted, rule_set
+from stashdbg.cli.redaction import PiiOption, RulesOption, counted
 from stashdbg_core.errors import invalid_input
+from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.report import Bundle, Fields, Offer, describe, issue_body, issue_url
 from stashdbg_core.session.words import size_words
 

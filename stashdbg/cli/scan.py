@@ -7,7 +7,9 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
-from stashdbg.cli.redaction import PiiOption, RulesOption, counted, finding_parts, kind_words, rule_set, scan
+from stashdbg.cli.redaction import PiiOption, RulesOption, counted, finding_parts
+from stashdbg_core.redact.scan import kind_words, scan_recording
+from stashdbg_core.redact.user_rules import rule_set
 
 
 def command(
@@ -20,7 +22,7 @@ def command(
     """List the secrets that a recording still holds, by event, part and place."""
     known = rule_set(rules, pii)
     recording = load_recording(file, limit)
-    findings = scan(recording, known)
+    findings = list(scan_recording(recording, known.redactor()))
     if as_json:
         tree = {"id": recording.id, "events": len(recording.events), "findings": [f.to_json() for f in findings]}
         console.ascii_text(json_text(tree) + "\n")

@@ -1,6 +1,6 @@
-"""What recording one event costs, beside bare ways of keeping the same bytes.
+"""What recording one event costs, beside bare ways of keeping the same bytes: ``python tests/bench/bench_record.py``.
 
-Run: ``python tests/bench/bench_record.py``. Medians of rounds that take turns, in microseconds an event.
+CPU time of the process, medians of rounds that take turns, in microseconds an event; trust the ratios.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "core")]
 
@@ -28,6 +30,8 @@ from stashdbg_core.record import DEFAULT, Recorder  # noqa: E402
 
 ROUNDS = 7
 EVENTS = 600
+SIZES = (500, 8_000)
+REFERENCE = "msgspec + sha256 + append"
 WORDS = [
     "model",
     "answer",
@@ -71,13 +75,17 @@ def recorder(folder: Path, *, journal: bool, redact: Any) -> Iterator[Keep]:
         yield lambda number, value: tape.call("tool", "search", lambda: value, input=number) and None
 
 
+def spelled_by_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
 @contextmanager
-def bare_append(folder: Path) -> Iterator[Keep]:
+def bare_append(folder: Path, encode: Callable[[Any], bytes]) -> Iterator[Keep]:
     """What cannot be saved: JSON, its hash and one write; no blob table, no event fields, nothing of the input."""
     file = os.open(folder / f"append-{os.urandom(4).hex()}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
 
     def keep(number: int, value: dict[str, Any]) -> None:
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+        text = encode(value)
         os.write(file, hashlib.sha256(text).hexdigest().encode() + text + b"\n")
 
     yield keep
@@ -104,7 +112,8 @@ def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
         "stashdbg, memory, redaction": lambda: recorder(folder, journal=False, redact=DEFAULT),
         "stashdbg, journal, no redaction": lambda: recorder(folder, journal=True, redact=None),
         "stashdbg, journal, redaction": lambda: recorder(folder, journal=True, redact=DEFAULT),
-        "json + sha256 + append": lambda: bare_append(folder),
+        REFERENCE: lambda: bare_append(folder, msgspec.json.encode),
+        "json + sha256 + append": lambda: bare_append(folder, spelled_by_json),
         "sqlite3, WAL, commit an event": lambda: sqlite(folder),
         **installed(folder, EVENTS - 1),
     }
@@ -112,26 +121,27 @@ def contenders(folder: Path) -> dict[str, Callable[[], Any]]:
 
 def measure(make: Callable[[], Any], values: list[dict[str, Any]]) -> float:
     with make() as keep:
-        start = time.perf_counter()
+        start = time.process_time()
         for number, value in enumerate(values):
             keep(number, value)
-        return (time.perf_counter() - start) / len(values) * 1e6
+        return (time.process_time() - start) / len(values) * 1e6
 
 
 def main() -> None:
-    print("| µs an event, median (best) | 500 B | 8 kB |\n|---|---|---|")
-    table: dict[str, list[str]] = {}
+    table: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
-        for size in (500, 8_000):
+        for size in SIZES:
             values = [payload(size, seed) for seed in range(EVENTS)]
             runs: dict[str, list[float]] = {}
             for _ in range(ROUNDS):
                 for label, make in contenders(Path(name)).items():
                     runs.setdefault(label, []).append(measure(make, values))
             for label, times in runs.items():
-                table.setdefault(label, []).append(f"{statistics.median(times):.1f} ({min(times):.1f})")
-    for label, cells in table.items():
-        print(f"| {label} | {' | '.join(cells)} |")
+                table.setdefault(label, []).append(statistics.median(times))
+    print(f"{'µs of CPU an event, median':34}" + "".join(f"{size:>12,} B{'ratio':>8}" for size in SIZES))
+    for label, medians in table.items():
+        cells = zip(medians, table[REFERENCE], strict=True)
+        print(f"{label:34}" + "".join(f"{median:14.1f}{median / bare:7.1f}x" for median, bare in cells))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,15 @@ from __future__ import annotations
 import base64
 import random
 import re
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from stashdbg_core.canonical import stored_form
-from stashdbg_core.redact import Redactor
+sys.path[:0] = [str(Path(__file__).parents[2] / "core")]
+
+from stashdbg_core.canonical import stored_form  # noqa: E402
+from stashdbg_core.redact import Redactor  # noqa: E402
 
 WORDS = [
     "please",
@@ -94,6 +98,7 @@ def main() -> None:
     redactor = Redactor()
     bare = re.compile(rb"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|eyJ[A-Za-z0-9_-]{14,}")
     values: list[tuple[str, object]] = [
+        ("a number", 1700000000.123),
         ("prose 500 B", {"role": "user", "content": prose(rng, 460)}),
         ("answer 500 B", answer(rng, 500)),
         ("answer 8 kB", answer(rng, 8_000)),

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 import timeit
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from stashdbg_core.values import decode_stored, decode_value, encode_value, snapshot
+sys.path[:0] = [str(Path(__file__).parents[2] / "core")]
+
+from stashdbg_core.values import decode_stored, decode_value, encode_value, snapshot  # noqa: E402
 
 ROUNDS = 15
+REFERENCE = "msgspec encode (no check)"
 TURN = {
     "model": "gpt-5",
     "messages": [
@@ -43,7 +48,7 @@ def rows(value: Any) -> dict[str, Callable[[], Any]]:
         "decode_stored": lambda: decode_stored(stored),
         "decode_value": lambda: decode_value(tree),
         "copy.deepcopy": lambda: copy.deepcopy(value),
-        "msgspec encode (no check)": lambda: fast(value),
+        REFERENCE: lambda: fast(value),
         "msgspec decode": lambda: msgspec.json.decode(stored),
     }
     try:
@@ -54,18 +59,24 @@ def rows(value: Any) -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Print one table a value."""
-    for name, value in (("a chat turn", TURN), ("a long chat", LONG), ("with a tuple and bytes", TAGGED)):
-        size = len(snapshot(value).stored)
+    """Print the table; a row that a kind of value does not have is empty there."""
+    values = {"a chat turn": TURN, "a long chat": LONG, "with a tuple, bytes": TAGGED}
+    table: dict[str, dict[str, float]] = {}
+    for name, value in values.items():
         measured = rows(value)
-        best = dict.fromkeys(measured, float("inf"))
-        times = max(20, 200_000 // size)
+        times = max(20, 200_000 // len(snapshot(value).stored))
         for _ in range(ROUNDS):
             for row, run in measured.items():
-                best[row] = min(best[row], timeit.timeit(run, number=times) / times * 1e6)
-        print(f"{name}, {size:,} bytes stored")
-        for row, micros in best.items():
-            print(f"  {row:28}{micros:10.2f} µs{micros / best['msgspec encode (no check)']:8.1f} ×")
+                best = table.setdefault(row, {})
+                best[name] = min(best.get(name, float("inf")), timeit.timeit(run, number=times) / times * 1e6)
+    sizes = {name: len(snapshot(value).stored) for name, value in values.items()}
+    print(f"{'best µs, × msgspec encode':28}" + "".join(f"{f'{n}, {s:,} B':>30}" for n, s in sizes.items()))
+    for row, found in table.items():
+        cells = [
+            f"{found[name]:20.2f}{found[name] / table[REFERENCE][name]:8.1f} ×" if name in found else " " * 30
+            for name in values
+        ]
+        print(f"{row:28}" + "".join(cells))
 
 
 if __name__ == "__main__":

@@ -150,8 +150,11 @@ def test_an_edit_that_is_not_taken_is_kept_in_a_named_file(
     assert value(Path(stashdbg("fork", recording, "--at", "1", "--set-file", kept).out.strip())) == [1]
 
 
-def test_no_change_makes_no_fork(stashdbg: Command, recording: Path, editor: Callable[[str], None]) -> None:
-    editor("import time; time.sleep(1.1)")
+def test_no_change_makes_no_fork(
+    stashdbg: Command, recording: Path, editor: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor("")
+    monkeypatch.setattr("stashdbg_core.session.editing._AT_ONCE_SECONDS", 0.0)
     ran = stashdbg("fork", recording, "--at", "1", "--edit")
     assert (ran.code, ran.out, ran.err) == (0, "", "no change, no fork\n")
 

@@ -67,7 +67,7 @@ def test_own_rules_come_from_a_file_or_the_configuration(
     (tmp_path / "rules.toml").write_text(rules)
     assert stashdbg("scan", path).code == 0
     assert "employee" in stashdbg("scan", path, "--rules", tmp_path / "rules.toml").out
-    from stashdbg.cli.redaction import rules_path
+    from stashdbg_core.redact.user_rules import rules_path
 
     rules_path().parent.mkdir(parents=True)
     rules_path().write_text(rules)

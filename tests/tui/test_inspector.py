@@ -33,7 +33,7 @@ def test_the_chat_shows_results_beneath_their_calls(drive, recordings):
 
     async def test(d):
         await d.press("4")
-        lines = [line[75:] for line in d.lines()]
+        lines = [line[72:] for line in d.lines()]
         place = next(index for index, line in enumerate(lines) if '→ weather {"city": "Riga"}' in line)
         assert "rain" in lines[place + 1] and any("It rains." in line for line in lines[place:])
 
@@ -46,7 +46,7 @@ def test_objects_fold_by_enter_and_by_h_and_l(drive, recordings):
 
     async def test(d):
         await d.press("tab", "j", "enter")
-        assert "outer: { … }" in d.text() and "inner" not in d.text() and "after: 1" in d.text()
+        assert "outer: { … }" in d.text() and "inner:" not in d.text() and "after: 1" in d.text()
         await d.press("l", "j", "j", "h")
         assert "outer: {" in d.text() and d.screen.payload.pointer in ("/outer", "/outer/inner")
         await d.press("minus")

@@ -11,7 +11,7 @@ BRANCH_COMMANDS: tuple[Command, ...] = (
             "Show the recordings of this folder as a tree of forks.", "forks", "Branches"),
     Command("fork.edit", ("e",), "Edit the value and fork",
             "Edit what the call returned in $VISUAL or $EDITOR, see the difference, and save it as a fork.",
-            "edit_value", "Branches", footer="edit"),
+            "edit_value", "Branches"),
     Command("fork.inline", ("I",), "Edit the value here and fork",
             "The same in an editor inside this screen, up to 100 kB.", "edit_value(True)", "Branches"),
 )  # fmt: skip

@@ -41,11 +41,15 @@ class DiffApp(StashApp):
         self, sides: tuple[Path, Path], *, limits: Limits | None = None, theme: str | None = None, align: str = "content"
     ) -> None:
         super().__init__((), limits=limits, theme=theme)
-        self.paths = list(sides)
         self.diff_screen = FirstDiffScreen(sides, limits=self.limits, align=align)
+        self._sides = sides
 
     def on_mount(self) -> None:
-        """Show the comparison in place of the debugger."""
+        """Show the comparison over the debugger, which is mounted by the class above."""
+        self.call_later(self._begin)
+
+    def _begin(self) -> None:
+        self.paths = list(self._sides)
         self.push_screen(self.diff_screen)
 
     def action_close(self) -> None:

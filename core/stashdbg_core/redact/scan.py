@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
@@ -22,6 +23,7 @@ class ScanFinding:
     part: str
     """``value``, ``input``, ``event`` (its own keys), ``meta``, ``recording`` or ``blob``."""
     pointer: str
+    """RFC 6901, masked itself: a key may be a secret."""
     kind: str
 
     def to_json(self) -> dict[str, Json]:
@@ -41,12 +43,24 @@ def scan_tree(tree: Json, redactor: Redactor | None = None) -> list[tuple[str, s
     return [(found.pointer, found.kind) for found in (redactor or Redactor()).findings(tree)]
 
 
+def kind_words(kinds: Iterable[str]) -> str:
+    """Return how many of each kind there are, the most first: ``3 api-key, 1 cookie``."""
+    counts = sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts)
+
+
 def scan_recording(recording: Recording, redactor: Redactor | None = None) -> Iterator[ScanFinding]:
     """Yield the secrets of a recording in the order of its events; each value is searched once.
 
     A value that several events share is reported for the first of them.
     """
     redactor = redactor or Redactor()
+    for found in _findings_of(recording, redactor):
+        pointer = "/".join(map(redactor.redact_text, found.pointer.split("/")))
+        yield found if pointer == found.pointer else replace(found, pointer=pointer)
+
+
+def _findings_of(recording: Recording, redactor: Redactor) -> Iterator[ScanFinding]:
     clean = CleanBlobs(recording.blobs, redactor)
     seen: set[str] = set()
     for event in recording.events:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from stashdbg_core.canonical import Json
+from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.diff.describe import two_lines
 from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.structure import NOTHING, Nothing
@@ -34,6 +34,8 @@ _LONGEST = 4000
 _LEAD = 80
 _LAID_OUT = 400_000
 """Characters of a value up to which it is laid out as JSON; beyond, its head is shown."""
+_FLAT = 72
+"""Characters up to which an object or list without inner ones is one line."""
 _ALIKE = 0.75
 """The share of a line that may differ before its words are no longer told apart."""
 _WORDS_OF = 400
@@ -117,7 +119,7 @@ def _change(change: FieldChange, context: int, *, swapped: bool) -> list[Block]:
     here, there = change.pointer, change.pointer_after
     if swapped and there is not None:
         here, there = there, here
-    where = here or ("" if change.part == "outcome" else "(whole)")
+    where = here
     elsewhere = f"  (right: {there})" if there is not None else ""
     note = f"  ({change.note})" if change.note else ""
     return [Block("head", (Side(f"{change.part} {where}{elsewhere}{note}".strip()),)), *_sides(before, after, context)]
@@ -244,7 +246,15 @@ def _laid_out(tree: Any) -> list[str] | None:
         return tree.split("\n") if "\n" in tree else [json_text_of(tree).rstrip("\n")] if len(tree) < _LAID_OUT else None
     if isinstance(tree, dict) and gist.tag_of(tree) == EXCEPTION:
         return [gist.error(tree, 2000)]
-    return json_text_of(tree).removesuffix("\n").split("\n") if _is_small(tree) else None
+    if not _is_small(tree):
+        return None
+    flat = stored_form(tree).decode("utf-8") if _is_flat(tree) else ""
+    return [flat] if 0 < len(flat) <= _FLAT else json_text_of(tree).removesuffix("\n").split("\n")
+
+
+def _is_flat(tree: Any) -> bool:
+    inner = tree.values() if type(tree) is dict else tree if type(tree) is list else ()
+    return len(inner) <= _FLAT and not any(type(item) in (dict, list) for item in inner)
 
 
 def _is_small(tree: Any) -> bool:

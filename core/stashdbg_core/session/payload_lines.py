@@ -34,6 +34,7 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _PIECE = re.compile(r'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^nu])*+', re.DOTALL)
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 _FLAT = re.compile(r'[\[{](?:[^\[\]{}"]++|"(?:[^"\\]++|\\[^n])*+")*+[\]}]')
+_EMPTY = re.compile(r"\{\s*+\}")
 _RUN = re.compile(r"(?:(?:-?\d[\d.eE+-]*+|true|false|null)\s*+,\s*+)++")
 _SCALAR = re.compile(r'[^\s,\[\]{}"]++')
 _TOKEN = re.compile(
@@ -119,7 +120,8 @@ class PayloadLines:
             value = colon.end() if colon else start
         opener = text[value : value + 1]
         if opener in ("{", "["):
-            flat = _FLAT.match(text, value, value + _INLINE)
+            # The fields of a whole value have a line each, so that every one can be pointed at.
+            flat = _FLAT.match(text, value, value + _INLINE) if inside or opener == "[" else _EMPTY.match(text, value)
             self._at = flat.end() if flat else value + 1
             self._emit(start, self._at)
             if not flat:

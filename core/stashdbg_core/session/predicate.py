@@ -80,6 +80,20 @@ class Predicate:
             yield from set_positions(start, mask)
 
 
+def anywhere(
+    recording: Recording, match: TextMatch, payloads: PayloadMatch, names: tuple[str, ...]
+) -> nodes.Node:
+    """Return a node for the events that say something in one of these columns, their label, input or value."""
+    masks = ColumnMasks(recording.events)
+    return nodes.Or(
+        [
+            *(nodes.Names(masks, column, _within(match)) for column in names),
+            nodes.FieldText(recording.events, "label", match.within),
+            *(nodes.Payloads(payloads, part) for part in ("input", "value")),
+        ]
+    )
+
+
 def slices_forward(node: nodes.Node, start: int, stop: int) -> Iterator[tuple[int, bytes]]:
     """Yield slices from ``start`` up to ``stop``: where one starts, and a byte of 0 or 1 for each of its events.
 
@@ -150,7 +164,7 @@ class _Compiler:
         if known.takes == "payload":
             return nodes.Payloads(PayloadMatch(self._recording, _match(token)), name)
         if known.takes == "text":
-            return self._field_text(name, _match(token))
+            return nodes.FieldText(self._events, name, _match(token).within)
         try:
             low, high = read_range(token.text, reader(known.takes, self._began()))
         except ValueError:  # counted from the start of a run that does not say when it was
@@ -160,25 +174,9 @@ class _Compiler:
     def _began(self) -> float | None:
         return self._events[0].at if len(self._events) else None
 
-    def _field_text(self, name: str, match: TextMatch) -> nodes.Node:
-        events = self._events
-
-        def accept(index: int) -> bool:
-            text = getattr(events[index], name)
-            return text is not None and match.within(text)
-
-        return nodes.Each(accept)
-
     def _anywhere(self, token: Token) -> nodes.Node:
         match = _match(token)
-        payloads = PayloadMatch(self._recording, match)
-        return nodes.Or(
-            [
-                *(nodes.Names(self._masks, column, _within(match)) for column in ("channel", "key")),
-                self._field_text("label", match),
-                *(nodes.Payloads(payloads, part) for part in ("input", "value")),
-            ]
-        )
+        return anywhere(self._recording, match, PayloadMatch(self._recording, match), ("channel", "key"))
 
     def _flag(self, name: str) -> nodes.Node:
         events = self._events

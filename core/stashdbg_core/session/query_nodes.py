@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from stashdbg_core.model import EventSequence
 from stashdbg_core.session.column_masks import Accept, ColumnMasks, mask_and, mask_not, mask_or
 from stashdbg_core.session.payload_match import PayloadMatch
+from stashdbg_core.store.events import FileEvents
 
 COLUMN, RECORD, PAYLOAD = 1, 20, 400
 """Relative costs of asking a column, an event's record, a stored value."""
@@ -90,6 +92,27 @@ class Each(_Plain):
     def mask(self, start: int, wanted: bytes) -> bytes:
         """Ask about every event in question."""
         return ask_each(self.accept, start, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldText(_Plain):
+    """A text field of an event's own record, such as its label, by a test on the text."""
+
+    events: EventSequence
+    field: str
+    accept: Callable[[str], bool]
+    cost: int = RECORD
+
+    def mask(self, start: int, wanted: bytes) -> bytes:
+        """Read every record in question, unless none of them has the field."""
+        if isinstance(self.events, FileEvents) and not self.events.may_have(self.field, start, start + len(wanted)):
+            return bytes(len(wanted))
+
+        def accept(index: int) -> bool:
+            text = getattr(self.events[index], self.field)
+            return text is not None and self.accept(text)
+
+        return ask_each(accept, start, wanted)
 
 
 @dataclass(frozen=True, slots=True)

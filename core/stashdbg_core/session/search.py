@@ -16,6 +16,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.payload_match import PayloadMatch
 from stashdbg_core.session.pointers import path_pointer, scalar_text, walk
+from stashdbg_core.session.predicate import anywhere, set_positions, slices_forward
 from stashdbg_core.session.tasks import Steps
 from stashdbg_core.session.text_match import TextMatch
 
@@ -26,8 +27,8 @@ MOST_HITS = 100_000
 _AROUND = 40
 """Characters shown before and after what was found."""
 _FOUND = 200
-_MEASURED = 256
-"""Events between two chances to stop."""
+_MEASURED = 64
+"""Events with hits between two chances to stop."""
 _PATTERN = re.compile(r"/(.*)/([ims]*)", re.DOTALL)
 
 
@@ -95,18 +96,19 @@ class Search:
         Raises:
             StashError: A pattern takes too long, or the file cannot be read any more.
         """
-        count = len(self.recording.events)
-        for index in range(count):
-            for hit in self._hits_of(index):
-                if len(self.hits) >= most:
-                    self.truncated = True
-                    return self.hits
-                self.hits.append(hit)
-            self.scanned = index + 1
-            if index % _MEASURED == _MEASURED - 1:
-                yield
-                if index == 4 * _MEASURED - 1:
-                    yield from self._payloads.prepare()
+        node = anywhere(self.recording, self.match, self._payloads, ("key",))
+        for start, mask in slices_forward(node, 0, len(self.recording.events)):
+            for index in set_positions(start, mask):
+                for hit in self._hits_of(index):
+                    if len(self.hits) >= most:
+                        self.truncated = True
+                        return self.hits
+                    self.hits.append(hit)
+                self.scanned = index + 1
+                if index % _MEASURED == 0:
+                    yield
+            self.scanned = start + len(mask)
+            yield
         return self.hits
 
     def _hits_of(self, index: int) -> Iterator[Hit]:

@@ -123,8 +123,12 @@ def _read(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
             return None
-        return file.read(_LARGEST)
+        return os.pread(descriptor, _LARGEST, 0)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -22,7 +22,7 @@ from stashdbg_core.session.why_facts import Fact, facts_of
 from stashdbg_core.session.why_wanted import Evidence, WantedFacts
 
 MOST_NODES = 64
-MOST_EVENTS = 50_000
+MOST_EVENTS = 20_000
 MOST_BYTES = 32_000_000
 MOST_BYTES_EACH = 4_000_000
 _MOST_HOPS = 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import overload
@@ -14,6 +15,7 @@ from stashdbg_core.store.read_ahead import ReadAhead
 from stashdbg_core.store.source import Source
 
 _KEPT = 512
+_STRETCH = 1 << 20
 
 
 class FileEvents(EventSequence):
@@ -119,6 +121,18 @@ class FileEvents(EventSequence):
         if column == "ordinal" and ODD_ORDINAL in cut:
             return [self.ordinal_at(index) for index in range(start, min(stop, self._length))]
         return cut
+
+    def may_have(self, field: str, start: int, stop: int) -> bool:
+        """Tell whether some event of a slice may have a field; the slice is read at once if it lies in one stretch."""
+        offsets, lengths = self._offset[start:stop], self._columns["length"][start:stop]
+        if not offsets:
+            return False
+        low = min(offsets)
+        size = max(map(operator.add, offsets, lengths)) - low
+        if size > 2 * sum(lengths) + _STRETCH:
+            return True
+        text = self._source.read_at(low, size)
+        return b'"%b"' % field.encode() in text or b"\\u" in text
 
     def blob_column(self, part: str, start: int, stop: int) -> Sequence[int]:
         """Return the numbers of a slice's values (``ref``) or inputs (``input_ref``); negative when not there."""

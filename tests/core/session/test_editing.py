@@ -33,7 +33,7 @@ trees = st.recursive(
 def editor(folder: Path, body: str) -> list[str]:
     """An editor that is a Python program; ``path`` is the file."""
     script = folder / "my editor.py"
-    script.write_text(f"import os, sys, time\npath = sys.argv[-1]\ntext = open(path).read()\n{body}\n")
+    script.write_text(f"import os, sys\npath = sys.argv[-1]\ntext = open(path).read()\n{body}\n")
     return [sys.executable, str(script)]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -71,7 +72,7 @@ class DiffScreen(Screen[None]):
         align: ``content`` or ``identity``.
     """
 
-    CSS_PATH = "diff.tcss"
+    CSS_PATH = Path(__file__).with_name("diff.tcss")  # subclasses live elsewhere
     AUTO_FOCUS = "#diff-rows"
     SCOPES: ClassVar[tuple[Scope, ...]] = ("app", "diff", "diff-rows")
     VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 - as Screen declares it
@@ -93,7 +94,7 @@ class DiffScreen(Screen[None]):
         self.sides = sides
         self.comparison: Comparison | None = None
         self.failure: StashError | None = None
-        self._context = CONTEXT
+        self._around = CONTEXT
         self._pane: str | None = None
         self._job = Job(sides, short_names(sides), limits or Limits(), align, self.post_message)
 
@@ -191,7 +192,7 @@ class DiffScreen(Screen[None]):
         row = comparison.row(comparison.cursor)
         self.workers.cancel_group(self, "row")
         if is_quick(comparison.result, row):
-            blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._context)
+            blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._around)
             self.text.show_blocks(blocks, self._why(), keep=keep)
         elif not keep:
             self.text.show_blocks((), [*self._why(), "reading…"])
@@ -200,7 +201,7 @@ class DiffScreen(Screen[None]):
     @work(thread=True, exclusive=True, group="row", exit_on_error=False)
     def _read_row(self, comparison: Comparison, row: Row) -> None:
         worker = get_current_worker()
-        blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._context)
+        blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._around)
         if not worker.is_cancelled:
             self.post_message(RowRead(row, blocks))
 
@@ -289,9 +290,9 @@ class DiffScreen(Screen[None]):
 
     def action_context(self, by: int) -> None:
         """Show more or fewer equal lines around what differs."""
-        self._context = max(self._context * 2 if by > 0 else self._context // 2, 1)
+        self._around = max(self._around * 2 if by > 0 else self._around // 2, 1)
         self._show_row()
-        self.status.show(f"{self._context:,} equal line{'' if self._context == 1 else 's'} around what differs")
+        self.status.show(f"{self._around:,} equal line{'' if self._around == 1 else 's'} around what differs")
 
     def action_filter(self) -> None:
         """Ask which rows to show."""
@@ -330,7 +331,7 @@ class DiffScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the command that prints this difference."""
-        names = [str(side.path if not hasattr(side, "suffix") else side) for side in self.sides]  # type: ignore[union-attr]
+        names = [str(side if isinstance(side, Path) else side.path or side.id) for side in self.sides]
         text = shlex.join(["stashdbg", "diff", *names, "--text", "--explain"])
         taken, note = copy_note(text)
         if taken is not None:

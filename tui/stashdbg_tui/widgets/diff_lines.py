@@ -93,11 +93,15 @@ class DiffStrip(DiffLine):
         if self._drawn is None or self._drawn[0] != state:
             self._drawn = state, comparison.densities(inner)
         caret = min((2 * comparison.line_of(comparison.cursor) + 1) * inner // (2 * len(comparison)), inner - 1)
+        count, line = len(comparison), -1
         for column, kind in enumerate(self._drawn[1]):
+            before, line = line, column * count // inner
             if column == caret:
                 yield "▲", "strip--cursor"
+            elif kind == "same" or line == before:
+                yield "─", "strip--same"
             else:
-                yield "─" if kind == "same" else GLYPHS[kind], f"strip--{kind}"
+                yield GLYPHS[kind], f"strip--{kind}"
 
     def on_click(self, event: events.Click) -> None:
         """Go to the place clicked on."""

@@ -156,6 +156,7 @@ class DiffRows(LineView):
         super().on_resize(event)
         if self.row_count:
             self.reveal(self._line)
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row and side clicked on; a double click opens it."""

@@ -212,6 +212,7 @@ class DiffText(LineView):
         """Fold for the new width."""
         self._laid_for = None
         super().on_resize(event)
+        self.refresh()
 
 
 def _safe(side: Side) -> tuple[str, list[tuple[int, int]]]:
