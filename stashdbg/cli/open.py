@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli import console
-from stashdbg.cli.loading import limits_of, load_recording
+from stashdbg.cli.loading import limits_of, load_recording, load_recordings
 from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
 
@@ -44,10 +44,10 @@ def open_files(
         return _open_screen([Path(file) for file in files], theme, limit)
     from stashdbg.cli.listing import print_listing
 
-    for place, file in enumerate(files):
+    for place, recording in enumerate(recording for file in files for recording in load_recordings(file, limit)):
         if place:
             console.line()
-        print_listing(load_recording(file, limit))
+        print_listing(recording)
     return 0
 
 
@@ -63,11 +63,10 @@ def has_screen() -> bool:
 
 
 def _open_screen(paths: list[Path], theme: str | None, limit: list[str] | None) -> int:
-    from stashdbg_core.store.source import FileSource
+    from stashdbg_core.report.opening import recording_paths
 
     limits = limits_of(limit)
-    for path in paths:
-        FileSource(path).close()
+    named = [recording for path in paths for recording in recording_paths(path)]
     from stashdbg_tui.app import run
 
-    return run(paths, limits=limits, theme=theme)
+    return run(named, limits=limits, theme=theme)

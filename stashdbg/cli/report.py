@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -114,25 +113,26 @@ def _print_offer(offer: Offer, preview: Bundle, as_json: bool) -> None:
 
 
 def _write(bundle: Bundle, path: Path, url: str | None, *, force: bool, as_json: bool) -> None:
-    from stashdbg_core.store.atomic import write_atomic
-
-    archive = bundle.zip()
-    written = write_atomic(path, lambda file: file.write(archive), overwrite=force)
-    digest = hashlib.sha256(archive).hexdigest()
+    written = bundle.write(path, overwrite=force)
     if as_json:
         issue = {"title": bundle.manifest["report"]["title"], "body": issue_body(bundle.manifest), "url": url}
-        tree: dict[str, Any] = {"file": str(written), "bytes": len(archive), "sha256": digest, "issue": issue}
-        console.ascii_text(json_text(tree | {"manifest": bundle.manifest}) + "\n")
+        tree: dict[str, Any] = {
+            "file": str(written.path),
+            "bytes": written.bytes,
+            "sha256": written.sha256,
+            "issue": issue,
+            "manifest": bundle.manifest,
+        }
+        console.ascii_text(json_text(tree) + "\n")
         return
-    console.line(str(written))
+    console.line(str(written.path))
     if url is not None:
         console.line(url)
     counts = bundle.manifest["counts"]
-    masked = sum(file.masked for file in bundle.files[1:])
     console.narrate(
         f"{counted(counts['conversations'], 'conversation')}, {counted(counts['events'], 'event')}, "
-        f"{counted(counts['files'], 'file')}, {size_words(len(archive))}; {counted(masked, 'place')} masked; "
-        f"sha256 {digest}"
+        f"{counted(counts['files'], 'file')}, {size_words(written.bytes)}; {counted(bundle.masked, 'place')} masked; "
+        f"sha256 {written.sha256}"
     )
     _narrate(bundle.manifest)
 

@@ -62,7 +62,7 @@ def _print(recording: Recording, found: Slice) -> None:
     for node in found.nodes:
         event = recording.events[node.position]
         name = f"{event.channel} {event.key}"
-        asked = _asked(found) if not node.links else ""
+        asked = _asked(found, event.input_ref is not None) if not node.links else ""
         said = summary(recording, event, 160)
         head = clip(name, 40)
         room = max(console.width() - wide - len(head) - len(asked) - 4, 16)
@@ -84,10 +84,10 @@ def _print(recording: Recording, found: Slice) -> None:
         console.narrate(Styled("note: ", "warning"), found.stopped)
 
 
-def _asked(found: Slice) -> str:
+def _asked(found: Slice, has_input: bool) -> str:
     if found.pointer is not None:
         return f"  {found.part} {clip(found.pointer, 40) or 'whole'}"
-    return f"  {found.part} {clip(found.text, 40)!r}" if found.text is not None else "  input"
+    return f"  {found.part} {clip(found.text, 40)!r}" if found.text is not None else "  input" * has_input
 
 
 def _print_link(link: Link) -> None:

@@ -1,4 +1,4 @@
-"""``python tests/bench/mutants.py [COUNT]``: more damaged files than the tests make; prints how many opened, and the slowest."""
+"""``python tests/bench/mutants.py [COUNT]``: more damaged files than the tests make; prints the slowest."""
 
 from __future__ import annotations
 

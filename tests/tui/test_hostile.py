@@ -24,7 +24,7 @@ def is_clean(text: str) -> bool:
 def test_no_recorded_control_reaches_any_widget(drive, hostile, size, theme):
     async def test(d):
         for _ in range(len(hostile.events)):
-            for part in "123":
+            for part in "12345678":
                 await d.press(part)
                 lines = d.lines()
                 assert is_clean("\n".join(lines))
@@ -42,6 +42,39 @@ def test_markup_is_shown_literally_in_rows_values_and_the_status_line(drive, hos
         assert "[/] [b]" in d.status
 
     drive(test, recording=hostile, size=(160, 40))
+
+
+def test_hostile_text_in_searches_lists_and_charts_is_only_text(drive, hostile, recordings, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    async def test(d):
+        await d.press("j", "m", "b", "semicolon")
+        d.screen.prompt.query_one("Input").value = recordings.HOSTILE.replace("\r", "").replace("\n", "")
+        await d.press("enter")
+        for keys in (
+            ["apostrophe"],
+            ["T"],
+            ["E"],
+            ["R"],
+            ["W"],
+            ["escape", "x", "L"],
+            ["B"],
+            ["o"],
+            ["c"],
+            ["f"],
+            ["up"],
+        ):
+            await d.press(*keys)
+            assert is_clean(d.text()), keys
+        await d.press("escape", "slash")
+        d.screen.prompt.query_one("Input").value = "[/] [b]"
+        await d.press("enter", "n", "n")
+        assert is_clean(d.text()) and "hit" in d.status
+        await d.press("A")
+        await d.pilot.pause(0.2)
+        assert is_clean(d.text()) and not d.app._exit
+
+    drive(test, recording=hostile, size=(140, 50))
 
 
 def test_hostile_text_in_notices_prompts_and_failures_is_only_text(drive, hostile, recordings, tmp_path):

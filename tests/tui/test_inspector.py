@@ -29,7 +29,9 @@ def test_the_chat_shows_results_beneath_their_calls(drive, recordings):
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": "rain"},
     ]
-    tape.add("llm", "m", {"choices": [{"message": {"role": "assistant", "content": "It rains."}}]}, {"messages": messages})
+    tape.add(
+        "llm", "m", {"choices": [{"message": {"role": "assistant", "content": "It rains."}}]}, {"messages": messages}
+    )
 
     async def test(d):
         await d.press("4")

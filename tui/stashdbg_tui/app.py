@@ -20,6 +20,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.crash import crash_report
+from stashdbg_tui.keymap import keymap_path, read_keymap
 from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
 from stashdbg_tui.workers.loader import HeadLoaded, LoadFailed, RecordingLoaded, load
@@ -50,6 +51,7 @@ class StashApp(App[None]):
         limits: What a file may hold before it is refused.
         recording: Shown instead of a file, for tests and screenshots.
         theme: ``dark``, ``light``, ``ansi``, or the name of any Textual theme.
+        keymap: The user's own keys, a TOML file.
     """
 
     TITLE = "stashdbg"
@@ -64,11 +66,13 @@ class StashApp(App[None]):
         limits: Limits | None = None,
         recording: Recording | None = None,
         theme: str | None = None,
+        keymap: Path | None = None,
     ) -> None:
         without_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if without_colour else None)
         self.paths = list(paths)
         self.limits = limits or Limits()
+        self.keymap_file = keymap
         self.failure: StashError | None = None
         """Why nothing could be shown at all."""
         self.main_screen = MainScreen()
@@ -90,6 +94,12 @@ class StashApp(App[None]):
 
     def on_mount(self) -> None:
         """Show the screen, then start to read."""
+        if self.keymap_file is not None:
+            keys, problems = read_keymap(self.keymap_file)
+            if keys:
+                self.set_keymap(keys)
+            if problems:
+                self.main_screen.greeting = f"keys.toml: {problems[0]}"
         self.push_screen(self.main_screen)
         if self._given is not None:
             self.call_later(self.main_screen.show_recording, self._given)
@@ -155,7 +165,7 @@ def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | Non
     Raises:
         StashError: The first file could not be opened, or there is no such theme.
     """
-    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme)
+    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme, keymap=keymap_path())
     app.run()
     if app.failure is not None:
         raise app.failure

@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from stashdbg_tui.command import GROUPS, Command, Scope
 from stashdbg_tui.command_table import COMMANDS
 
-__all__ = ["COMMANDS", "GROUPS", "WHERE", "Command", "Scope", "command", "in_scope", "key_name", "key_names", "key_rows", "keys_markdown"]
+__all__ = [
+    "COMMANDS",
+    "GROUPS",
+    "WHERE",
+    "Command",
+    "Scope",
+    "command",
+    "in_scope",
+    "key_name",
+    "key_names",
+    "key_rows",
+    "keys_markdown",
+]
 
 _BY_ID = {command.id: command for command in COMMANDS}
 

@@ -75,10 +75,11 @@ _WORDS: Final = frozenset(
     b"xoxp xoxr xoxs".split()
 )
 """What stands before the first ``-`` or ``_`` of the shapes that have one."""
+_LONG_HEADS: Final = (b"SK", b"AC")
 _HEADS: Final = frozenset(
     b"AIz AKI ASI ABI ACC A3T eyJ W3s ewo eyA dap AKC".split()
     + [b"us%d" % digit for digit in range(10)]
-    + [head + b"%x" % digit for head in (b"SK", b"AC") for digit in range(16)]
+    + [head + b"%x" % digit for head in _LONG_HEADS for digit in range(16)]
 )
 """The first three characters of the shapes that have no ``-`` or ``_``, and of a Mailchimp key's end."""
 _BEFORE_POINT: Final = (b"SG.", b"hvs.", b"hvb.", b"hvr.", b"ya29.")
@@ -186,4 +187,12 @@ def _has_known_run(text: bytes, classes: bytes) -> bool:
         return False
     joined = b" ".join(runs)
     words = joined.translate(_TO_UNDERSCORE).split(b"_")
-    return not _WORDS.isdisjoint(words) or not _HEADS.isdisjoint([word[:3] for word in words]) or b"AIza" in joined
+    if not _WORDS.isdisjoint(words) or b"AIza" in joined:
+        return True
+    return not _HEADS.isdisjoint([word[:3] for word in words]) and any(map(_begins_token, words))
+
+
+def _begins_token(word: bytes) -> bool:
+    """Tell whether a word that has a known head is long, or short, enough for it."""
+    head = word[:3]
+    return head in _HEADS and (len(word) <= 4 if head[:2] == b"us" else len(word) >= 34 or head[:2] not in _LONG_HEADS)

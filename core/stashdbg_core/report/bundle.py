@@ -7,17 +7,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.rule_file import RuleSet
+from stashdbg_core.report.bundle_reader import MANIFEST
 from stashdbg_core.report.check import refuse_residue, remarks
-from stashdbg_core.report.manifest import MANIFEST, Contents, Fields, ReportFile, file_name, manifest_of
+from stashdbg_core.report.manifest import Contents, Fields, ReportFile, file_name, manifest_of
 from stashdbg_core.report.masking import ReportRedactor, Residue, mask_recordings
 from stashdbg_core.report.parts import Parts
 from stashdbg_core.report.personal import Person
@@ -25,9 +28,19 @@ from stashdbg_core.report.trim import trim_hints, trim_warning
 from stashdbg_core.report.units import FILE_UNITS, Run, Unit, runs_of
 from stashdbg_core.report.zip_writer import zip_bytes
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.atomic import write_atomic
 
 CEILING: Final = 20_000_000
 """Bytes beyond which a bundle is called too large: what an issue tracker takes and a person reviews."""
+
+
+class WrittenBundle(NamedTuple):
+    """An archive that was written."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    """64 hex digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +53,32 @@ class Bundle:
     now: datetime
     file_name: str
     """A name for the archive, from its date and title."""
+    suspicious: int = 0
+    """Places that still look like secrets, found by a scan of what is in it."""
 
     @property
     def total_bytes(self) -> int:
         """Bytes of all files."""
         return sum(len(file.data) for file in self.files)
 
+    @property
+    def masked(self) -> int:
+        """How many placeholders stand in the files, the manifest apart."""
+        return sum(file.masked for file in self.files[1:])
+
     def zip(self) -> bytes:
         """Return the archive."""
         return zip_bytes([(file.name, file.data) for file in self.files], self.now)
+
+    def write(self, path: Path, *, overwrite: bool = False) -> WrittenBundle:
+        """Write the archive; another name is chosen if there is a file and it is not overwritten.
+
+        Raises:
+            StashError: It cannot be written; nothing was changed.
+        """
+        archive = self.zip()
+        written = write_atomic(path, lambda file: file.write(archive), overwrite=overwrite)
+        return WrittenBundle(written, len(archive), hashlib.sha256(archive).hexdigest())
 
 
 class Offer:

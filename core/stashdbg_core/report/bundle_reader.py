@@ -20,12 +20,12 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.model import Note, Recording
 from stashdbg_core.parse import parse_json
-from stashdbg_core.report.manifest import MANIFEST
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import read_source
 from stashdbg_core.store.source import BytesSource, FileSource, Source
 
+MANIFEST: Final = "manifest.json"
 _LOCAL: Final = b"PK\x03\x04"
 _END: Final = b"PK\x05\x06"
 _END_SIZE: Final = 22
@@ -98,17 +98,32 @@ def read_bundle(source: Source, limits: Limits, path: Path | None = None) -> Ope
     """Open a bundle from a source; see ``open_bundle``."""
     entries, notes = _known(list(_directory(source)), source.name)
     manifest = _manifest(source, entries.pop(MANIFEST, None))
-    if not entries:
-        raise invalid_recording(
-            f"{source.name} is an archive without a recording in it",
-            hint="a bug report holds recording.json or recordings/run-1.json",
-        )
-    names = sorted(entries, key=_number)
+    names = _names(entries, source.name)
     opened = []
     for name in names:
         recording = read_source(_content(source, entries[name], limits), limits, path)
         opened.append(replace(recording, notes=(*recording.notes, *notes)))
     return OpenedBundle(path, manifest, tuple(opened), tuple(names))
+
+
+def recording_names(source: Source) -> list[str]:
+    """Return the names of the recordings in a bundle, in order; only its directory is read.
+
+    Raises:
+        StashError: As ``open_bundle``.
+    """
+    entries, _ = _known(list(_directory(source)), source.name)
+    entries.pop(MANIFEST, None)
+    return _names(entries, source.name)
+
+
+def _names(entries: dict[str, _Entry], where: str) -> list[str]:
+    if not entries:
+        raise invalid_recording(
+            f"{where} is an archive without a recording in it",
+            hint="a bug report holds recording.json or recordings/run-1.json",
+        )
+    return sorted(entries, key=_number)
 
 
 def _known(entries: list[tuple[_Entry, str | None]], where: str) -> tuple[dict[str, _Entry], list[Note]]:

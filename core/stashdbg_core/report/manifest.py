@@ -16,10 +16,10 @@ from typing import Final
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, WORD
+from stashdbg_core.report.bundle_reader import MANIFEST
 from stashdbg_core.report.units import Unit
 
 KIND: Final = "bug-report"
-MANIFEST: Final = "manifest.json"
 VERSION: Final = 1
 _ROUNDS: Final = 12
 _BEFORE: Final = 64

@@ -5,11 +5,12 @@ A recording within a bundle is named as if the archive were a folder: ``report.z
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.report.bundle_reader import is_bundle, read_bundle
+from stashdbg_core.report.bundle_reader import is_bundle, read_bundle, recording_names
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import read_source
@@ -45,11 +46,38 @@ def read_all(
         return (read_source(source, limits, path),)
     bundle = read_bundle(source, limits, path)
     if inner is None:
-        return bundle.recordings
+        if path is None or len(bundle.names) == 1:
+            return bundle.recordings
+        named = zip(bundle.recordings, bundle.names, strict=True)
+        return tuple(replace(recording, path=path / name) for recording, name in named)
     if inner not in bundle.names:
         held = ", ".join(bundle.names[:10])
         raise invalid_input(f"{source.name} holds no {shorten(inner, 60)}", hint=f"it holds {held}")
-    return (bundle.recordings[bundle.names.index(inner)],)
+    recording = bundle.recordings[bundle.names.index(inner)]
+    return (recording if path is None else replace(recording, path=path / inner),)
+
+
+def recording_paths(path: Path) -> tuple[Path, ...]:
+    """Return the name of every recording in a file, each to be opened by ``open_one``; none of them is read.
+
+    Raises:
+        StashError: It cannot be read, or is an archive without a recording; any other file is taken for one.
+    """
+    archive, inner = _split(path)
+    source = FileSource(archive)
+    if inner is not None or not is_bundle(source.read_at(0, _HEAD)):
+        return (path,)
+    names = recording_names(source)
+    return (path,) if len(names) == 1 else tuple(path / name for name in names)
+
+
+def in_archive(path: Path) -> bool:
+    """Tell whether a name is an archive's, or goes through one.
+
+    Raises:
+        StashError: There is no such file, or it cannot be read.
+    """
+    return is_bundle(FileSource(_split(path)[0]).read_at(0, _HEAD))
 
 
 def only(recordings: tuple[Recording, ...], name: str) -> Recording:

@@ -48,7 +48,12 @@ class Inspection:
 
 
 def inspect_part(
-    recording: Recording, event: RecordedEvent, part: Part, *, position: int | None = None, raw_of: Part = "value",
+    recording: Recording,
+    event: RecordedEvent,
+    part: Part,
+    *,
+    position: int | None = None,
+    raw_of: Part = "value",
     folders: Sequence[Path] = (),
 ) -> Inspection:
     """Return a part of an event as lines; never raises for what the file holds.

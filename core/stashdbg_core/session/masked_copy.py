@@ -1,4 +1,4 @@
-"""A masked copy of a recording as a file: what was masked where, what is left, and a seal of the copy if there was one."""
+"""A masked copy of a recording as a file: what was masked where, what is left, and the seal of the copy."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Marks = Mapping[str, Callable[[], Set[int]]]
 NO_MARKS: Marks = MappingProxyType({})
 
 _FIRST_SLICE = 256
-"""Events of the first slice; each further one is twice as long, up to ``_SLICE``."""
+"""Events of the first slice, fewer where values are read; each further one is twice as long, up to ``_SLICE``."""
 _SLICE = 16_384
 _STREAM = b'{"$stash":"stream"'
 _ENDED: dict[str, str] = {"returned": "return", "threw": "throw", "error": "throw"}
@@ -80,9 +80,7 @@ class Predicate:
             yield from set_positions(start, mask)
 
 
-def anywhere(
-    recording: Recording, match: TextMatch, payloads: PayloadMatch, names: tuple[str, ...]
-) -> nodes.Node:
+def anywhere(recording: Recording, match: TextMatch, payloads: PayloadMatch, names: tuple[str, ...]) -> nodes.Node:
     """Return a node for the events that say something in one of these columns, their label, input or value."""
     masks = ColumnMasks(recording.events)
     return nodes.Or(
@@ -100,7 +98,7 @@ def slices_forward(node: nodes.Node, start: int, stop: int) -> Iterator[tuple[in
     A slice may be empty: some time has passed. What makes later answers cheap is done after the first slices.
     """
     is_cheap = node.cost < nodes.RECORD
-    size, prepared = _FIRST_SLICE, is_cheap
+    size, prepared = _FIRST_SLICE if is_cheap else _FIRST_SLICE // 16, is_cheap
     while start < stop:
         length = min(size, stop - start)
         yield start, node.mask(start, b"\1" * length)
@@ -115,7 +113,7 @@ def slices_forward(node: nodes.Node, start: int, stop: int) -> Iterator[tuple[in
 def slices_back(node: nodes.Node, stop: int) -> Iterator[tuple[int, bytes]]:
     """Yield slices that end before ``stop``, the last first, as ``slices_forward`` does."""
     is_cheap = node.cost < nodes.RECORD
-    size, prepared = _FIRST_SLICE, is_cheap
+    size, prepared = _FIRST_SLICE if is_cheap else _FIRST_SLICE // 16, is_cheap
     while stop > 0:
         length = min(size, stop)
         stop -= length

@@ -121,7 +121,9 @@ def _change(recording: Recording, change: CallChange) -> Iterator[Line]:
     before = recording.events[change.previous]
     yield Line(0, [(f"compared with event {before.seq}, the call of this site before", "note")])
     if change.outcome is not None:
-        yield Line(0, [("outcome  ", "role"), (change.outcome[0], "removed"), (" → ", "note"), (change.outcome[1], "added")])
+        yield Line(
+            0, [("outcome  ", "role"), (change.outcome[0], "removed"), (" → ", "note"), (change.outcome[1], "added")]
+        )
     yield from _part("read", "input", change.input)
     yield from _part("wrote", "value", change.value)
 

@@ -96,20 +96,30 @@ class Search:
         Raises:
             StashError: A pattern takes too long, or the file cannot be read any more.
         """
+        count = len(self.recording.events)
         node = anywhere(self.recording, self.match, self._payloads, ("key",))
-        for start, mask in slices_forward(node, 0, len(self.recording.events)):
-            for index in set_positions(start, mask):
-                for hit in self._hits_of(index):
-                    if len(self.hits) >= most:
-                        self.truncated = True
-                        return self.hits
-                    self.hits.append(hit)
-                self.scanned = index + 1
-                if index % _MEASURED == 0:
-                    yield
-            self.scanned = start + len(mask)
-            yield
+        try:
+            for start, mask in slices_forward(node, 0, count):
+                yield from self._take(set_positions(start, mask), most)
+                self.scanned = start + len(mask)
+                if self.truncated:
+                    break
+        except StashError:  # in the midst of a slice; its events before the bad one may have hits
+            yield from self._take(iter(range(self.scanned, count)), most)
         return self.hits
+
+    def _take(self, positions: Iterator[int], most: int) -> Iterator[None]:
+        """Append the hits of some events, in steps."""
+        for index in positions:
+            for hit in self._hits_of(index):
+                if len(self.hits) >= most:
+                    self.truncated = True
+                    return
+                self.hits.append(hit)
+            self.scanned = index + 1
+            if index % _MEASURED == 0:
+                yield
+        yield
 
     def _hits_of(self, index: int) -> Iterator[Hit]:
         events = self.recording.events

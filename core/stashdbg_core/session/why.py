@@ -175,6 +175,8 @@ class _Tracer:
                     f"looked at {MOST_BYTES // 1_000_000} MB of outputs, back to event {events[index + 1].seq}"
                 )
                 return
+            if self._wanted.is_empty:
+                return
             self._visit(index, events[index])
             if len(self._nodes) > MOST_NODES:
                 self.stopped = f"{MOST_NODES} events found, back to event {events[index].seq}"

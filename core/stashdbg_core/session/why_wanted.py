@@ -66,6 +66,13 @@ class WantedFacts:
         self._holders: dict[str, list[Wanted]] = {}
         """Key of a fact to the wanted facts inside it."""
         self._characters = 0
+        self._open = 0
+        """Facts that nobody claimed yet."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for any more."""
+        return not self._open
 
     def add(self, facts: Iterable[Fact], node: int) -> int:
         """Want facts that a node's input says; return how many."""
@@ -75,6 +82,7 @@ class WantedFacts:
             wanted = self._by_key.get((fact.kind, fact.key))
             if wanted is None or wanted.claimed:
                 wanted = self._by_key[fact.kind, fact.key] = Wanted(fact)
+                self._open += 1
                 self._index(wanted)
             wanted.sinks.setdefault(node, fact.pointer)
         return count
@@ -116,6 +124,7 @@ class WantedFacts:
         pending = [wanted]
         while pending:
             one = pending.pop()
+            self._open -= not one.claimed
             one.claimed = True
             pending += [inner for inner in self._holders.pop(one.fact.key, ()) if not inner.claimed]
 
@@ -153,7 +162,8 @@ class WantedFacts:
                 continue
             wanted.covered.append((place, place + end - start))
             for inner in self._holders.get(key, ()):
-                inner.claimed = inner.claimed or inner.fact.shown in text[start:end]
+                if not inner.claimed and inner.fact.shown in text[start:end]:
+                    self._claim(inner)
             yield wanted, _evidence("verbatim", fact, wanted, text[start:end])
 
 

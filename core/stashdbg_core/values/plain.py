@@ -16,6 +16,7 @@ PLAIN_DEPTH = 120
 """Deeper values are encoded without recursion."""
 HUGE = 10**4300
 """Python refuses to write or read integers of more digits in decimal unless told otherwise."""
+_LEAST = -HUGE
 
 
 def is_plain_value(value: Any) -> bool:
@@ -24,7 +25,7 @@ def is_plain_value(value: Any) -> bool:
     if kind is str or kind is bool or value is None:
         return True
     if kind is int:
-        return bool(-HUGE < value < HUGE)
+        return bool(_LEAST < value < HUGE)
     if kind is float:
         return bool(value - value == 0.0)
     if kind is not dict and kind is not list:
@@ -59,7 +60,7 @@ def budget_left(value: Any, depth: int, budget: int) -> int:
                 if kind is str or kind is bool or item is None:
                     continue
                 if kind is int:
-                    if not -HUGE < item < HUGE:
+                    if not _LEAST < item < HUGE:
                         return -1
                 elif kind is float:
                     if item - item != 0.0:

@@ -259,3 +259,15 @@ def test_time_grows_with_size_alone(text: str) -> None:
         return time.process_time() - started
 
     assert seconds(len(text)) < 40 * seconds(len(text) // 8) + 1
+
+
+def test_a_secret_in_keys_within_keys_is_gone() -> None:
+    key = SHAPES["openai"](random.Random(1))
+    masked = Redactor().redact_tree({key: {key: {key: 1}}})
+    assert key not in str(masked)
+
+
+def test_a_webhook_without_a_long_run_is_suspected() -> None:
+    address = "https://hooks.slack.com/services/T12345678/B12345678/abcdefghij"
+    assert Redactor().suspects(address.encode())
+    assert "abcdefghij" not in Redactor().redact_text(address)

@@ -73,7 +73,7 @@ def test_a_damaged_value_is_shown_with_the_reason_before_it():
     event = RecordedEvent(0, "tool", "k", 0, "return", "sha256:" + "1" * 64)
     shown = inspect_part(Recording("x", EventList([event]), blobs), event, "value")
     assert shown.trouble
-    assert [line.startswith("damaged: ") for line in words(shown)] == [True, False]
+    assert [line.startswith("damaged: ") for line in words(shown)] == [True, False, False, False]
 
 
 def test_shared_pieces_are_put_in():

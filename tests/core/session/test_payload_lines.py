@@ -58,7 +58,8 @@ def test_a_text_stands_as_its_lines_and_crlf_is_a_line_end():
 
 def test_short_flat_values_share_a_line_and_numbers_are_packed():
     assert shown('{"a":1,"b":[true,null]}') == ["{", "  a: 1", "  b: [true, null]", "}"]
-    assert shown('{"a": 1, "b": "x"}') == ['{a: 1, b: "x"}']
+    assert shown('[{"a": 1, "b": "x"}, {}]') == ["[", '  {a: 1, b: "x"}', "  {}", "]"]
+    assert shown('{"a": {"b": 1}}') == ["{", "  a: {b: 1}", "}"]
     embedding = shown(json.dumps([0.125] * 1000))
     assert len(embedding) < 110
     assert "".join(embedding).count("0.125") == 1000
@@ -71,9 +72,9 @@ def test_numbers_stay_as_spelled_and_escapes_are_read():
 
 def test_tags_are_told_apart():
     lines = PayloadLines('{"$stash":"bytes","base64":"aGk="}')
-    lines.extend(1)
-    assert ('"$stash"', "tag") in lines.line(0).tokens
-    assert ('"bytes"', "tag") in lines.line(0).tokens
+    lines.extend(2)
+    assert ('"$stash"', "tag") in lines.line(1).tokens
+    assert ('"bytes"', "tag") in lines.line(1).tokens
 
 
 @pytest.mark.parametrize(
@@ -169,3 +170,18 @@ def test_deep_nesting_costs_no_stack():
     lines = PayloadLines(text)
     lines.extend(10**9)
     assert max(lines.line(index).depth for index in range(0, lines.count, 500)) > 90_000
+
+
+def test_every_line_knows_its_field():
+    tree = {"a": {"b": [1, 2, {"x y": "line\nline2"}, "t\nu", "v\nw", [["deep " * 20]]], "c/d": "~"}, "e": "x\ny"}
+    lines = PayloadLines(json.dumps(tree))
+    lines.extend(100)
+    found = {lines.pointer(index) for index in range(lines.count)}
+    assert {"", "/a/b", "/a/b/2/x y", "/a/b/3", "/a/b/4", "/a/b/5/0", "/a/c~1d", "/e"} <= found
+    assert lines.pointer(lines.count - 1) == ""
+
+
+def test_the_rest_of_a_cut_value_has_no_field():
+    lines = PayloadLines('{"a": [1, 2', omitted=100)
+    lines.extend(100)
+    assert lines.pointer(lines.count - 1) is None

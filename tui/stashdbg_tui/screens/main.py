@@ -10,11 +10,13 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.timer import Timer
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
+from stashdbg_tui.verbs.forking import Forking
 from stashdbg_tui.verbs.moving import Moving
 from stashdbg_tui.verbs.panes import Panes
 from stashdbg_tui.verbs.tracing import Tracing
@@ -29,8 +31,10 @@ from stashdbg_tui.widgets.status_line import StatusLine
 from stashdbg_tui.widgets.tabs_line import TabsLine
 from stashdbg_tui.widgets.timeline import Timeline
 
+FOLLOW_SECONDS = 0.5
 
-class MainScreen(Panes, Moving, Tracing):
+
+class MainScreen(Panes, Moving, Tracing, Forking):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
     CSS_PATH = "main.tcss"
@@ -38,6 +42,12 @@ class MainScreen(Panes, Moving, Tracing):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-roomy")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012
     BINDINGS = bindings("main")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.greeting: str | None = None
+        """Said once, when the first recording is shown."""
+        self._follow_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Make the panes; they are filled when a recording is there."""
@@ -73,7 +83,8 @@ class MainScreen(Panes, Moving, Tracing):
         session = self.session
         self.stop_work()
         if session is not None and session.recording.path == recording.path and recording.path is not None:
-            session.reload(recording)
+            if session.recording is not recording:
+                session.reload(recording)
         else:
             session = self.session = self.open_debugger(recording)
             self.clear_search()
@@ -91,9 +102,52 @@ class MainScreen(Panes, Moving, Tracing):
         if self.is_filtered:
             self.show_filtered()
         self.inspect()
+        if self.greeting is not None:
+            self.status.show(self.greeting)
+            self.greeting = None
 
     def action_stats(self) -> None:
-        """Show the statistics."""
+        """Show tokens, durations and errors along the run."""
+        if self.session is None:
+            return
+        from stashdbg_tui.screens.stats import StatsScreen
+
+        self.app.push_screen(StatsScreen(self.session.recording))
 
     def action_follow_tail(self) -> None:
-        """Follow the end."""
+        """Stay on the last event of a file that grows, or stop to."""
+        if self._follow_timer is not None:
+            self._stop_following()
+            self.status.show("no longer following")
+        elif self.session is None or self.session.recording.path is None:
+            self.status.show("nothing to follow: this recording is not in a file")
+        else:
+            self._follow_timer = self.set_interval(FOLLOW_SECONDS, self._look_for_more)
+            self.status.progress = "following"
+            self.follow(self.session.last())
+            self.status.show("following the file; F stops, and so does going back")
+
+    def _stop_following(self) -> None:
+        if self._follow_timer is not None:
+            self._follow_timer.stop()
+            self._follow_timer = None
+            self.status.progress = None
+
+    def _look_for_more(self) -> None:
+        """Take in what the file gained, and stay at the end if the cursor was there."""
+        session = self.session
+        if session is None:
+            return
+        if session.position < session.count - 1:
+            self._stop_following()
+            self.status.show("no longer following; F follows again")
+            return
+        try:
+            gained = session.refresh()
+        except StashError as failure:
+            self._stop_following()
+            self.say_failure(failure)
+            return
+        if gained:
+            self.show_recording(session.recording, progress="following")
+            self.follow(session.last())

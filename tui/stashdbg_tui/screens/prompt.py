@@ -26,6 +26,8 @@ _ACTIONS = {
     "origin": "origin",
     "follow": "follow_tail",
     "edit": "edit_source",
+    "forks": "forks",
+    "compare": "compare",
 }
 _TAKING: dict[str, tuple[Verb, str]] = {
     "w": ("write", "FILE"),

@@ -58,7 +58,9 @@ class Finding(SessionScreen):
             return
         if self._hit < 0 and search.hits and search.hits[-1].position >= session.position:
             self._go_to_hit(bisect_left(search.hits, session.position, key=_position))
-        self.status.show(self._hit_words(f" so far, {search.scanned * 100 // max(session.count, 1)} % searched; Esc stops"))
+        self.status.show(
+            self._hit_words(f" so far, {search.scanned * 100 // max(session.count, 1)} % searched; Esc stops")
+        )
 
     def _searched(self) -> None:
         search, session = self.search, self.session
@@ -164,7 +166,9 @@ class Finding(SessionScreen):
         """Whether events are hidden."""
         return bool(self.filter_query or self.inverted or self.hides_repeats)
 
-    def set_filter(self, query: str | None = None, *, inverted: bool | None = None, repeats: bool | None = None) -> None:
+    def set_filter(
+        self, query: str | None = None, *, inverted: bool | None = None, repeats: bool | None = None
+    ) -> None:
         """Change what is shown; a query that is none changes nothing and says where it is wrong."""
         session = self.session
         if session is None:

@@ -104,7 +104,9 @@ class Marking(SessionScreen):
 
         def change(session: Debugger) -> str:
             session.add_note(text)
-            return f"note written on event {session.event_at(session.position).seq}, beside the recording; ' lists notes"
+            return (
+                f"note written on event {session.event_at(session.position).seq}, beside the recording; ' lists notes"
+            )
 
         self._change(change)
 
@@ -160,12 +162,16 @@ class Marking(SessionScreen):
         assert session is not None
         rows = []
         for seq in session.notebook.bookmarks:
-            rows.append(PanelRow([(f"{sign('bookmark')} bookmark  ", "strong"), *self._event_pieces(seq)], ("bookmark", seq)))
+            rows.append(
+                PanelRow([(f"{sign('bookmark')} bookmark  ", "strong"), *self._event_pieces(seq)], ("bookmark", seq))
+            )
         for note in session.notebook.notes:
             pieces = [(f"{sign('note')} note  ", "strong"), (f"event {note.seq}  ", "muted"), (note.text, "text")]
             rows.append(PanelRow(pieces, ("note", note.seq)))
         for query in session.notebook.breakpoints:
-            rows.append(PanelRow([(f"{sign('breakpoint')} breakpoint  ", "strong"), (query, "text")], ("breakpoint", query)))
+            rows.append(
+                PanelRow([(f"{sign('breakpoint')} breakpoint  ", "strong"), (query, "text")], ("breakpoint", query))
+            )
         return rows or [PanelRow([("nothing is marked yet: m bookmark, i note, b breakpoint", "muted")])]
 
     def _event_pieces(self, seq: int) -> list[tuple[str, str]]:
@@ -175,7 +181,10 @@ class Marking(SessionScreen):
         if position is None:
             return [(f"event {seq}, not in this recording", "muted")]
         event = session.event_at(position)
-        return [(f"event {seq}  {event.channel} {event.key}  ", "muted"), (summary(session.recording, event, 80), "text")]
+        return [
+            (f"event {seq}  {event.channel} {event.key}  ", "muted"),
+            (summary(session.recording, event, 80), "text"),
+        ]
 
     def watch_rows(self) -> list[PanelRow]:
         """Return the watches with what they are at the cursor."""
@@ -189,4 +198,3 @@ class Marking(SessionScreen):
             pieces = [(f"{row.expression}  ", "strong"), value, (since, "muted")]
             rows.append(PanelRow(pieces, (row.expression, position)))
         return rows or [PanelRow([("nothing is watched yet: :watch EXPRESSION, such as :watch paid_out", "muted")])]
-

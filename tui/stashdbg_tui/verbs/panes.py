@@ -135,7 +135,9 @@ class Panes(Finding, Inspecting, Marking):
             self.open_panel("marks", "marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
         elif kind == "watches":
             rows = self.watch_rows()
-            self.open_panel("watches", "watches at the cursor: Enter jumps to their event, - takes away", rows, focus=False)
+            self.open_panel(
+                "watches", "watches at the cursor: Enter jumps to their event, - takes away", rows, focus=False
+            )
         elif kind == "recordings":
             paths = self._app.paths
             rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]

@@ -101,7 +101,11 @@ class Tracing(SessionScreen):
     def _show_why(self, found: Slice) -> None:
         session = self.session
         assert session is not None
-        what = f"{found.part} {found.pointer}" if found.pointer else (shorten(found.text, 40) if found.text else "the input")
+        what = (
+            f"{found.part} {found.pointer}"
+            if found.pointer
+            else (shorten(found.text, 40) if found.text else "the input")
+        )
         title = f"why {what} of event {found.seq}: outputs that reached it, latest first"
         rows = [row for node in found.nodes for row in _node_rows(session.recording, node)]
         if len(found.nodes) == 1:
@@ -188,5 +192,3 @@ def _link_row(indent: str, position: int, link: Link) -> PanelRow:
     if more > 0:
         pieces.append((f"  and {more} more", "muted"))
     return PanelRow(pieces, position)
-
-

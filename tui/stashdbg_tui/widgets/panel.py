@@ -35,7 +35,8 @@ class Panel(LineView):
 
     BINDINGS = bindings("panel")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "panel--title", "panel--cursor", "panel--strong", "panel--muted", "panel--error", "panel--evidence", "panel--text",
+        "panel--title", "panel--cursor", "panel--strong", "panel--muted", "panel--error", "panel--evidence",
+        "panel--text",
     }  # fmt: skip
 
     class Chosen(Message):

@@ -135,7 +135,11 @@ class PayloadLayout:
             if line.depth > depth:
                 return 0
             self._under = None
-            if line.depth == depth and not line.gutter and line.tokens[:1] in ([("}", "punctuation")], [("]", "punctuation")]):
+            if (
+                line.depth == depth
+                and not line.gutter
+                and line.tokens[:1] in ([("}", "punctuation")], [("]", "punctuation")])
+            ):
                 return 0
         if self._closes(place, line):
             self._under = (place, line.depth)

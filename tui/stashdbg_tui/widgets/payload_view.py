@@ -291,12 +291,13 @@ class PayloadView(LineView):
         base = self.base_style
         if at_cursor:
             base += self.style_of("payload--cursor")
-        segments, offset = [Segment(lead, base + self.style_of("payload--gutter"))], 0
+        plain = at_cursor and self.app.native_ansi_color  # a reversed row of many colours cannot be read
+        segments, offset = [Segment(lead, base if plain else base + self.style_of("payload--gutter"))], 0
         for piece, kind in tokens:
             shown = piece[max(start - offset, 0) : max(end - offset, 0)]
             offset += len(piece)
             if shown:
-                segments.append(Segment(shown, base + self.style_of(f"payload--{kind}")))
+                segments.append(Segment(shown, base if plain else base + self.style_of(f"payload--{kind}")))
         strip = Strip(segments)
         if self.match is not None:
             strip = marked(strip, self._spans(text, start, len(lead)), self.style_of("payload--found"))
@@ -306,7 +307,11 @@ class PayloadView(LineView):
     def _spans(self, text: str, start: int, lead: int) -> list[tuple[int, int]]:
         assert self.match is not None
         try:
-            return [(max(low - start, 0) + lead, high - start + lead) for low, high in self.match.spans(text) if high > start]
+            return [
+                (max(low - start, 0) + lead, high - start + lead)
+                for low, high in self.match.spans(text)
+                if high > start
+            ]
         except StashError:
             return []
 

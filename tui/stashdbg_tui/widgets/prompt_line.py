@@ -31,7 +31,7 @@ class Question:
 QUESTIONS = {
     ":": Question(":", "123  +20  -5  50%  llm:3  write FILE  break QUERY  watch EXPRESSION  note TEXT  q"),
     "/": Question("/", "a text, or /regex/"),
-    "f": Question("filter", "channel:llm key:search* ms:>1s is:error value:refund -word \"two words\" /regex/"),
+    "f": Question("filter", 'channel:llm key:search* ms:>1s is:error value:refund -word "two words" /regex/'),
     "note": Question("note", "a note on this event"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,8 +20,10 @@ def marked(strip: Strip, spans: Sequence[tuple[int, int]], style: Style) -> Stri
     offset = 0
     for segment in strip:
         text, plain = segment.text, segment.style or Style.null()
-        cuts = sorted({0, len(text), *(edge - offset for span in ranges for edge in span if 0 < edge - offset < len(text))})
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        cuts = sorted(
+            {0, len(text), *(edge - offset for span in ranges for edge in span if 0 < edge - offset < len(text))}
+        )
+        for low, high in pairwise(cuts):
             inside = any(start <= low + offset and high + offset <= end for start, end in ranges)
             out.append(Segment(text[low:high], plain + style if inside else plain))
         offset += len(text)

@@ -152,7 +152,9 @@ class Timeline(LineView):
         parts.append(("  ", Style.null()))
         stretch = self.rows.stretch(position)
         if stretch > 1:
-            parts.append((f"▸ {stretch} of lane {safe.fit(event.thread or 'main', 16).strip()}  ", style_of("row--mark")))
+            parts.append(
+                (f"▸ {stretch} of lane {safe.fit(event.thread or 'main', 16).strip()}  ", style_of("row--mark"))
+            )
         left = width - sum(safe.cells(text) for text, _ in parts)
         if mark and left > len(word) + 4:
             parts.append((f"{safe.shown(word)} ", troubled))

@@ -59,17 +59,13 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
         is_cancelled: Whether nobody waits any more.
     """
     # The reader is not needed for the first frame.
-    from stashdbg_core.store.head import open_head
-    from stashdbg_core.store.index_cache import open_cached, open_in_process
+    from stashdbg_core.report.opening import in_archive, open_one
 
     try:
-        large = path.is_file() and path.stat().st_size >= LARGE_BYTES
-        recording = open_cached(path, limits=limits) if large else None
-        if large and recording is None:
-            head = open_head(path, HEAD_EVENTS, limits=limits)
-            if head is not None and not is_cancelled():
-                post(HeadLoaded(path, replace(head, path=path)))
-        recording = recording or open_in_process(path, limits=limits, cancelled=is_cancelled)
+        if in_archive(path):
+            recording = open_one(path, limits=limits)
+        else:
+            recording = _open_plain(path, limits, post, is_cancelled)
     except OSError as failure:
         post(LoadFailed(path, _unreadable(path, failure.strerror or "it cannot be read")))
     except StashError as failure:
@@ -79,6 +75,21 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
     else:
         if recording is not None and not is_cancelled():
             post(RecordingLoaded(path, recording))
+
+
+def _open_plain(
+    path: Path, limits: Limits, post: Callable[[Message], object], is_cancelled: Callable[[], bool]
+) -> Recording | None:
+    from stashdbg_core.store.head import open_head
+    from stashdbg_core.store.index_cache import open_cached, open_in_process
+
+    large = path.is_file() and path.stat().st_size >= LARGE_BYTES
+    recording = open_cached(path, limits=limits) if large else None
+    if large and recording is None:
+        head = open_head(path, HEAD_EVENTS, limits=limits)
+        if head is not None and not is_cancelled():
+            post(HeadLoaded(path, replace(head, path=path)))
+    return recording or open_in_process(path, limits=limits, cancelled=is_cancelled)
 
 
 def _unreadable(path: Path, why: str) -> StashError:

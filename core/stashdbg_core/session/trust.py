@@ -1,0 +1,173 @@
+"""What is known of a recording's seal, in words that fit a line: for the whole, for an event, for a part of it.
+
+Nothing here raises for a bad seal; that a seal is bad is what there is to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.model import Recording
+from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, WORD
+from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, seal_path, verify_with_file
+from stashdbg_core.seal.make import Progress
+
+SealWord: TypeAlias = Literal["none", "checking", "sealed", "redacted", "broken", "unknown"]
+
+_NOT_OURS: Final = {
+    Verdict.FOREIGN_SEAL: "the seal file is no seal of ours",
+    Verdict.UNKNOWN_ALGORITHM: "the seal has an unknown algorithm",
+    Verdict.SEAL_DAMAGED: "BROKEN seal: it does not agree with itself",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SealState:
+    """How a recording stands to its seal."""
+
+    word: SealWord
+    words: str
+    """For the status line; safe text."""
+    result: VerifyResult | None = None
+    path: Path | None = None
+    """The seal file that was read."""
+    _broken: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _uncovered: dict[int, tuple[Uncovered, ...]] = field(default_factory=dict)
+
+    @property
+    def marks_events(self) -> bool:
+        """Whether there is anything to say of single events."""
+        return bool(self._broken or self._uncovered)
+
+    def broken_words(self, seq: int) -> str:
+        """Return the verdicts on an event, ``value edited, notes edited``; empty if it is as it was sealed."""
+        return ", ".join(self._broken.get(seq, ()))
+
+    def uncovered_parts(self, seq: int) -> tuple[str, ...]:
+        """Return the parts of an event that the seal says nothing about."""
+        return tuple(part.part for part in self._uncovered.get(seq, ()))
+
+    def event_words(self, seq: int) -> str:
+        """Return all there is to say of an event and the seal; mostly nothing."""
+        broken = self.broken_words(seq)
+        parts = self.uncovered_parts(seq)
+        hidden = f"{' and '.join(parts)} not covered by the seal" if parts else ""
+        return " · ".join(words for words in (f"seal broken: {broken}" if broken else "", hidden) if words)
+
+
+NO_SEAL: Final = SealState("none", "no seal")
+CHECKING: Final = SealState("checking", "checking the seal…")
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return a verdict as words: ``value edited``."""
+    return str(verdict).replace("-", " ")
+
+
+def state_of(result: VerifyResult, path: Path | None = None) -> SealState:
+    """Return what a verification found, as a state."""
+    broken: dict[int, list[str]] = {}
+    for part in result.broken:
+        broken.setdefault(part.seq, []).append(verdict_words(part.verdict))
+    if not result.valid and result.broken_at is not None:
+        broken.setdefault(result.broken_at, []).insert(0, verdict_words(result.verdict))
+    uncovered: dict[int, list[Uncovered]] = {}
+    for hidden in result.uncovered:
+        if hidden.seq is not None:
+            uncovered.setdefault(hidden.seq, []).append(hidden)
+    word, words = _words(result)
+    return SealState(
+        word,
+        words,
+        result,
+        path,
+        {seq: tuple(dict.fromkeys(found)) for seq, found in broken.items()},
+        {seq: tuple(found) for seq, found in uncovered.items()},
+    )
+
+
+def seal_file_of(recording: Recording) -> Path:
+    """Return where the seal of a recording lies, or would.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: the recording has no file of its own for a seal to lie beside.
+    """
+    path = recording.path
+    if path is None:
+        raise invalid_input("this recording has no file, and a seal lies beside one", hint="save the recording first")
+    if not path.is_file() or _is_archive(path):
+        raise invalid_input(
+            "this recording lies in an archive, where no seal can lie beside it", hint="write it as a file of its own"
+        )
+    return seal_path(path)
+
+
+def has_seal(recording: Recording) -> bool:
+    """Tell whether a seal lies beside the recording's file."""
+    try:
+        return seal_file_of(recording).is_file()
+    except StashError:
+        return False
+
+
+def check_seal(
+    recording: Recording,
+    *,
+    signers: str | None = None,
+    expect: str | None = None,
+    progress: Progress | None = None,
+) -> SealState:
+    """Verify a recording against the seal beside it.
+
+    Args:
+        recording: As it is now.
+        signers: A file of allowed signers, one of whom must have signed.
+        expect: The root as it was kept elsewhere.
+        progress: Told how far it is; what it raises passes through.
+
+    Raises:
+        StashError: As ``seal.verify_recording``.
+    """
+    try:
+        path = seal_file_of(recording)
+    except StashError:
+        return NO_SEAL
+    return state_of(verify_with_file(recording, path, signers=signers, expect=expect, progress=progress), path)
+
+
+def unchecked(failure: StashError) -> SealState:
+    """Return the state of a seal that could not be checked."""
+    return SealState("unknown", f"seal not checked: {failure.message}")
+
+
+def mask_spans(text: str) -> list[tuple[int, int]]:
+    """Return where in a text placeholders stand: what was masked, not what was recorded."""
+    if WORD not in text:
+        return []
+    return [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
+
+
+def _words(result: VerifyResult) -> tuple[SealWord, str]:
+    if result.verdict is Verdict.NO_SEAL:
+        return "none", "no seal"
+    if result.verdict is Verdict.SEALED:
+        signer = f", signed by {result.signature.by}" if result.signature.state == "good" else ""
+        return "sealed", f"sealed{signer}"
+    if result.verdict is Verdict.REDACTED:
+        count = len(result.uncovered)
+        return "redacted", f"sealed, {count:,} field{'' if count == 1 else 's'} redacted and not covered"
+    if result.verdict in _NOT_OURS:
+        return "broken", _NOT_OURS[result.verdict]
+    where = "" if result.broken_at is None else f" at event {result.broken_at}"
+    return "broken", f"BROKEN{where}: {verdict_words(result.verdict)}"
+
+
+def _is_archive(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"PK"
+    except OSError:
+        return False

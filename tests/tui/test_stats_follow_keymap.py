@@ -1,0 +1,88 @@
+"""The statistics screen, following a file that grows, and the user's own keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from stashdbg_core.session.run_stats import run_stats_steps
+from stashdbg_core.session.tasks import Task
+from stashdbg_core.store.writer import write_recording
+from stashdbg_tui.keymap import checked, read_keymap
+
+
+def test_statistics_are_summed_by_channel_and_name(agent):
+    stats = Task(run_stats_steps(agent)).run()
+    assert stats.channels["llm"].total("events") == 10 and stats.channels["tool"].total("errors") == 2
+    assert stats.names["tool", "search_trains"].calls == 9
+    assert sum(stats.tokens()) == stats.usage.total.input + stats.usage.total.output > 0
+
+
+def test_the_statistics_screen_shows_tokens_durations_and_errors(drive, agent):
+    async def test(d):
+        await d.press("A")
+        await d.pilot.pause(0.1)
+        text = d.text()
+        assert "Time along the run" in text and "Errors along the run" in text and "Tokens along the run" in text
+        assert "search_trains" in d.app.screen.query_one("#stats-text").visual.plain
+        await d.press("j", "q")
+        assert d.app.screen is d.screen and not d.app._exit
+
+    drive(test, recording=agent, size=(120, 40))
+
+
+def test_a_file_that_grows_is_followed_until_one_goes_back(drive, recordings, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    tape = recordings.Tape()
+    for place in range(5):
+        tape.add("tool", "work", {"place": place})
+    path = write_recording(tape.done(), tmp_path / "run.json")
+
+    async def test(d):
+        await d.press("F")
+        assert d.position == 4 and "following" in d.status
+        tape.add("tool", "work", {"place": 5})
+        tape.add("tool", "work", {"place": 6})
+        write_recording(tape.done(), path, overwrite=True)
+        for _ in range(40):
+            await d.pilot.pause(0.1)
+            if d.position == 6:
+                break
+        assert d.position == 6 and "place: 6" in d.text()
+        await d.press("k")
+        d.screen._look_for_more()
+        await d.settle()
+        assert "no longer following" in d.status and d.position == 5
+
+    drive(test, paths=[path], size=(120, 30))
+
+
+def test_keys_of_the_user_count_and_faults_are_named(drive, agent, tmp_path):
+    file = tmp_path / "keys.toml"
+    file.write_text('"step.forward" = "n"\n"hit.next" = ["f3"]\n"go.frist" = "x"\n')
+
+    async def test(d):
+        assert "go.frist" in d.status
+        await d.press("n", "n")
+        assert d.position == 2
+        await d.press("j", "down")
+        assert d.position == 3
+
+    drive(test, recording=agent, keymap=file, size=(120, 30))
+
+
+@pytest.mark.parametrize(("wanted", "said"), [
+    ({"step.forward": "k"}, "taken by"), ({"step.forward": "ctrl+j"}, "terminals cannot tell"), ({"nope": "x"}, "nope"),
+    ({"help": 3}, "text or a list"), ("x", "table"),
+])  # fmt: skip
+def test_a_line_that_cannot_be_taken_is_left_out_with_the_reason(wanted, said):
+    found, problems = checked(wanted)
+    assert found == {} and said in problems[0]
+
+
+def test_a_file_that_is_none_is_said(tmp_path):
+    assert read_keymap(tmp_path / "none.toml") == ({}, [])
+    bad = tmp_path / "keys.toml"
+    bad.write_text("= [")
+    assert "not TOML" in read_keymap(bad)[1][0]
+    bad.write_text('[keys]\nquit = "Q"\n":" = "x"\n')
+    assert read_keymap(bad)[0] == {"quit": "Q"}
