@@ -11,6 +11,9 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from textual.pilot import Pilot
 
 from stashdbg_tui.app import StashApp
 
@@ -28,10 +31,20 @@ class Scene:
     rows: int = 34
 
 
+FAILED = ("G", "X")
+FIELD = ("2", "tab", "j", "j")
+
 SCENES = {
     "debugger": Scene(keys=(*":62", "enter")),
     "debugger-light": Scene(keys=(*":62", "enter"), theme="light"),
     "help": Scene(keys=("question_mark",)),
+    "stats": Scene(keys=("A",)),
+    "tutorial-error": Scene(keys=FAILED, rows=30),
+    "tutorial-continue": Scene(keys=(*FAILED, "b", "C", "C"), rows=30),
+    "tutorial-last": Scene(keys=(*FAILED, *FIELD, "L"), rows=30),
+    "tutorial-origin": Scene(keys=(*FAILED, *FIELD, "L", "B"), rows=30),
+    "tutorial-why": Scene(keys=(*FAILED, *FIELD, "L", "B", "W"), rows=34),
+    "conversation": Scene(keys=(*":60", "enter", "4", "tab", "G"), rows=34),
 }
 
 
@@ -45,13 +58,26 @@ def without_web_fonts(svg: str) -> str:
 async def draw(scene: Scene) -> str:
     """Return the SVG of a scene."""
     app = StashApp([DEMO], theme=scene.theme)
-    async with app.run_test(size=(scene.columns, scene.rows)) as pilot:
-        await app.workers.wait_for_complete()
-        for key in scene.keys:
-            await pilot.press(key)
+    with TemporaryDirectory() as folder:
+        app.main_screen.notebook_folder = Path(folder)
+        async with app.run_test(size=(scene.columns, scene.rows)) as pilot:
+            await settled(app, pilot)
+            for key in scene.keys:
+                await pilot.press(key)
+                await settled(app, pilot)
+            await pilot.pause(0.2)
+            return without_web_fonts(app.export_screenshot(title="stashdbg"))
+
+
+async def settled(app: StashApp, pilot: Pilot[None]) -> None:
+    """Wait until the screen has come to rest."""
+    for _ in range(400):
         await app.workers.wait_for_complete()
         await pilot.pause()
-        return without_web_fonts(app.export_screenshot(title="stashdbg"))
+        screen = app.main_screen
+        if screen.session is not None and screen.payload.settled and not screen.busy:
+            return
+        await pilot.pause(0.01)
 
 
 def main(names: list[str]) -> int:

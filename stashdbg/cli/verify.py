@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from stashdbg_core.seal import VerifyResult
 
 _SHOWN = 50
-_SIGNATURES = {
-    "none": "not signed",
-    "good": "signed by {by}",
-    "valid": "signed with the key {by}, which nobody was asked to vouch for (--signers)",
-    "unchecked": "signed, not checked",
-    "bad": "not a signature over this seal",
-    "unknown-signer": "signed with the key {by}, which is not among the signers",
-}
 
 
 def command(
@@ -68,6 +60,8 @@ def command(
 
 
 def _print(result: VerifyResult) -> None:
+    from stashdbg_core.seal.result import SIGNATURE_WORDS
+
     if result.valid:
         console.line(Styled(result.message, "bold"))
     else:
@@ -84,5 +78,5 @@ def _print(result: VerifyResult) -> None:
     if result.root is not None:
         console.line(f"root       {result.root}", " (as expected)" if result.pinned else "")
         by = result.signature.by or "unknown"
-        console.line("signature  ", _SIGNATURES[result.signature.state].format(by=by))
+        console.line("signature  ", SIGNATURE_WORDS[result.signature.state].format(by=by))
     narrate_notes(result.notes)

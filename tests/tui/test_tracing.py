@@ -25,7 +25,7 @@ def refund(recordings):
 def test_last_jumps_to_the_event_that_set_the_field(drive, refund):
     async def test(d):
         await d.press("G", "tab", "j", "L")
-        assert d.position == 4 and "changed here, from 0 to 1" in d.status
+        assert d.position == 4 and "/closed changed from 0 to 1, in event 4" in d.status
         assert d.screen.payload.pointer == "/closed"
         await d.press("left_square_bracket")
         assert d.position == 6

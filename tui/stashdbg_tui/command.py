@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Scope: TypeAlias = Literal[
-    "app", "main", "timeline", "inspector", "panel", "diff", "diff-rows", "diff-text", "forks"
+    "app", "main", "timeline", "inspector", "panel", "diff", "diff-rows", "diff-text", "forks", "report"
 ]  # fmt: skip
 """Where a key counts: everywhere, on one screen, or only while that pane has the focus."""
 
-GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "General")
+MAIN_SCOPES: tuple[Scope, ...] = ("app", "main", "timeline", "inspector", "panel")
+"""What the palette offers on the main screen; other screens name their own in ``SCOPES``."""
+
+GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "Trust", "General")
 """Help groups, in the order of the help screen."""
 
 

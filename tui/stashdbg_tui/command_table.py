@@ -8,6 +8,7 @@ from __future__ import annotations
 from stashdbg_tui.command import Command
 from stashdbg_tui.compare_commands import BRANCH_COMMANDS, COMPARE_COMMANDS
 from stashdbg_tui.pane_commands import PANE_COMMANDS
+from stashdbg_tui.trust_commands import TRUST_COMMANDS
 
 COMMANDS: tuple[Command, ...] = (
     # Move
@@ -154,6 +155,7 @@ COMMANDS: tuple[Command, ...] = (
     # Branches, and comparing them
     *BRANCH_COMMANDS,
     *COMPARE_COMMANDS,
+    *TRUST_COMMANDS,
     # General
     Command("help", ("question_mark",), "Keys and help",
             "List every key with what it does.", "help", "General", "app", ("f1",), "help"),

@@ -32,6 +32,9 @@ _NAMES = {
     "right_square_bracket": "]",
     "colon": ":",
     "question_mark": "?",
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
+    "equals_sign": "=",
     "slash": "/",
     "full_stop": ".",
     "semicolon": ";",
@@ -133,5 +136,5 @@ WHERE: dict[Scope, str] = {
     "diff-rows": "comparison, timelines",
     "diff-text": "comparison, what differs",
     "forks": "tree of branches",
-    "panel": "list",
+    "report": "bug report",
 }

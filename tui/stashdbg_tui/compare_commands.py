@@ -19,7 +19,7 @@ BRANCH_COMMANDS: tuple[Command, ...] = (
 
 COMPARE_COMMANDS: tuple[Command, ...] = (
     Command("change.next", ("n", "right_square_bracket"), "Next difference",
-            "Go to the next event that differs.", "change(1)", "Compare", "diff", palette=True),
+            "Go to the next event that differs.", "change(1)", "Compare", "diff"),
     Command("change.previous", ("N", "left_square_bracket"), "Previous difference",
             "Go back to the event before that differs.", "change(-1)", "Compare", "diff"),
     Command("change.first", ("d",), "First divergence",
@@ -84,6 +84,10 @@ COMPARE_COMMANDS: tuple[Command, ...] = (
             "Go to the next branch.", "go(1)", "Branches", "forks", ("down",), palette=False),
     Command("branch.previous", ("k",), "Previous branch",
             "Go to the branch before.", "go(-1)", "Branches", "forks", ("up",), palette=False),
+    Command("branch.first", ("g",), "First branch",
+            "Go to the first branch.", "go(-1000000)", "Branches", "forks", ("home",), palette=False),
+    Command("branch.last", ("G",), "Last branch",
+            "Go to the last branch.", "go(1000000)", "Branches", "forks", ("end",), palette=False),
     Command("branch.mark", ("space",), "Mark a branch",
             "Mark the branch for comparing, or take the mark away.", "mark", "Branches", "forks"),
     Command("branch.compare", ("equals_sign",), "Compare branches",

@@ -38,7 +38,12 @@ class DiffApp(StashApp):
     """
 
     def __init__(
-        self, sides: tuple[Path, Path], *, limits: Limits | None = None, theme: str | None = None, align: str = "content"
+        self,
+        sides: tuple[Path, Path],
+        *,
+        limits: Limits | None = None,
+        theme: str | None = None,
+        align: str = "content",
     ) -> None:
         super().__init__((), limits=limits, theme=theme)
         self.diff_screen = FirstDiffScreen(sides, limits=self.limits, align=align)

@@ -79,7 +79,7 @@ def fold_steps(view: View | None, events: EventSequence, folded: Set[str | None]
     thread_at = thread_column(events)
     kept: array[int] = array("I")
     stretch: dict[int, int] = {}
-    before: str | None | object = object()
+    before: str | object | None = object()
     for row in range(len(rows)):
         position = rows.position(row)
         lane = thread_at(position)

@@ -12,7 +12,8 @@ from textual.content import Content
 
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import keys_now
-from stashdbg_tui.commands import COMMANDS
+from stashdbg_tui.command import MAIN_SCOPES
+from stashdbg_tui.commands import in_scope
 
 if TYPE_CHECKING:
     from stashdbg_tui.app import StashApp
@@ -36,8 +37,9 @@ class CommandsProvider(Provider):
 
     def _entries(self) -> Iterator[tuple[Content, str, Callable[[], object]]]:
         app = cast("StashApp", self.app)
-        screen = app.main_screen
-        for entry in COMMANDS:
+        scopes = getattr(self.screen, "SCOPES", None)
+        screen = app.main_screen if scopes is None else self.screen
+        for entry in in_scope(*(scopes or MAIN_SCOPES)):
             if entry.palette:
                 keys = " ".join(keys_now(self.app, entry)[:2])
                 help_text = f"{entry.tooltip}  ({keys})" if keys else entry.tooltip

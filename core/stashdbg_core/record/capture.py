@@ -1,3 +1,9 @@
+"""From a live value to the bytes that are stored of it: snapshot, size limit, redaction.
+
+What comes out shares nothing with the program's objects, and holds nothing the rules mask. Capturing never raises for a
+value's sake: what fails becomes a stated stand-in and a counted loss.
+"""
+
 from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias

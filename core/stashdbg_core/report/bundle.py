@@ -137,7 +137,8 @@ class Offer:
             tree, text = manifest_of(replace(contents, warnings=[warning, *warnings], trim_hints=hints))
         whole = (ReportFile(MANIFEST, text), *files)
         refuse_residue(whole, self._residue)
-        return Bundle(tree, whole, now, file_name(fields.title if fields is not None else "", now))
+        name = file_name(fields.title if fields is not None else "", now)
+        return Bundle(tree, whole, now, name, sum(part.suspicious for part in evidence))
 
     def export(self, include: Iterable[str] | None, fields: Fields, now: datetime) -> Bundle:
         """Return the bundle to write; like ``preview``, but it must have a title.

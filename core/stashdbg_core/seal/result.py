@@ -84,6 +84,15 @@ class Signature(NamedTuple):
 
 
 NOT_SIGNED = Signature("none")
+SIGNATURE_WORDS = {
+    "none": "not signed",
+    "good": "signed by {by}",
+    "valid": "signed with the key {by}, which nobody was asked to vouch for (--signers)",
+    "unchecked": "signed, not checked",
+    "bad": "not a signature over this seal",
+    "unknown-signer": "signed with the key {by}, which is not among the signers",
+}
+"""A state of a signature in words; ``{by}`` is its signer."""
 
 
 @dataclass(frozen=True, slots=True)

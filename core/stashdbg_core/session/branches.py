@@ -60,17 +60,19 @@ def line_of(lines: list[BranchLine], recording: Recording | None) -> int | None:
     if recording is None or recording.path is None:
         return None
     here = recording.path.absolute()
-    found = (at for at, line in enumerate(lines) if line.branch.file is not None and line.branch.file.absolute() == here)
+    found = (
+        at for at, line in enumerate(lines) if line.branch.file is not None and line.branch.file.absolute() == here
+    )
     return next(found, None)
 
 
 def pair_of(
     lines: list[BranchLine], cursor: int, marked: list[int], recording: Recording | None
-) -> tuple[Path | Recording, Path] | str:
-    """Return the two that are meant: the marked ones, or the one at the cursor with the marked, the open, or its parent.
+) -> tuple[Path | Recording, Path | Recording] | str:
+    """Return the two that are meant: the marked ones, or the one at the cursor and the marked, open or parent one.
 
     Returns:
-        Two files, the first perhaps a recording that is open; or a sentence on why there are no two.
+        Two files, or a file and the recording that is open, a parent before its fork; or why there are no two.
     """
     chosen = [*marked, cursor] if len(marked) == 1 and cursor not in marked else list(marked) or [cursor]
     files = [lines[at].branch.file for at in chosen[:2]]
@@ -80,8 +82,10 @@ def pair_of(
         return files[0], files[1]
     only, line = files[0], lines[chosen[0]]
     assert only is not None
-    if recording is not None and line_of(lines, recording) != chosen[0]:
-        return recording, only
+    here = line_of(lines, recording)
+    if recording is not None and here != chosen[0]:
+        is_parent = here is not None and lines[here].parent is line.branch
+        return (only, recording) if is_parent else (recording, only)
     if line.parent is not None and line.parent.file is not None:
         return line.parent.file, only
     return "mark two with Space, or go to another one"

@@ -162,8 +162,7 @@ class Comparison:
             return range(self.total)
         if shown == "differences":
             return self._changes
-        kinds: set[ViewKind] = {self._seen(shown)}
-        return self._places(kinds)
+        return self._places({self._seen(shown)})
 
     def swap(self) -> None:
         """Change left and right; the cursor stays on its row."""
@@ -227,7 +226,7 @@ class Comparison:
             else:
                 codes = bytes(self._codes[place] for place in self._visible[low : min(high, low + _LOOKED_AT)])
             present = set(codes)
-            kind = next((kind for kind in _BY_WEIGHT if _CODES[kind] in present), "same")
+            kind: ViewKind = next((kind for kind in _BY_WEIGHT if _CODES[kind] in present), "same")
             found.append(self._seen(kind))
         return found
 

@@ -15,11 +15,12 @@ from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.diff.describe import two_lines
 from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.structure import NOTHING, Nothing
-from stashdbg_core.diff.text import Span, text_difference, word_spans
+from stashdbg_core.diff.text import Span, common_start, text_difference, word_spans
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session import gist
 from stashdbg_core.session.editing import json_text_of
+from stashdbg_core.session.stream_message import stream_message
 from stashdbg_core.session.words import duration_words
 from stashdbg_core.tags import EXCEPTION
 
@@ -32,6 +33,7 @@ _CHANGES, _LINES, _SAME_LINES = 200, 4000, 300
 _LONGEST = 4000
 """Characters of a line that are kept, around what differs first."""
 _LEAD = 80
+_LONG_WORD = 60
 _LAID_OUT = 400_000
 """Characters of a value up to which it is laid out as JSON; beyond, its head is shown."""
 _FLAT = 72
@@ -98,8 +100,10 @@ def row_blocks(result: DiffResult, row: Row, *, swapped: bool = False, context: 
         said = "the same on both sides"
         blocks.append(Block("note", (Side(f"{said}{_timing(one, other, swapped=swapped)}"),)))
         return blocks + _capped(_both(result.a, one), _SAME_LINES)
-    changes = result.iter_changes(row)
+    message = _message_blocks(result, one, other, context, swapped=swapped)
+    changes = (change for change in result.iter_changes(row) if not message or change.part != "value")
     found = [block for change in islice(changes, _CHANGES) for block in _change(change, context, swapped=swapped)]
+    found += message
     if not found:
         keys = (other.key, one.key) if swapped else (one.key, other.key)
         found = [Block("head", (Side("key"),)), Block("replaced", (Side(keys[0]),), (Side(keys[1]),))]
@@ -112,6 +116,32 @@ def row_blocks(result: DiffResult, row: Row, *, swapped: bool = False, context: 
 def value_blocks(before: Json | Nothing, after: Json | Nothing, context: int = CONTEXT) -> list[Block]:
     """Return the difference of two values as a whole, such as a recorded one and what takes its place."""
     return _capped(_sides(before, after, context))
+
+
+def _message_blocks(
+    result: DiffResult, one: RecordedEvent, other: RecordedEvent, context: int, *, swapped: bool
+) -> list[Block]:
+    """Return the difference of two streamed messages; nothing where they are none, or only their chunks differ."""
+    sides = []
+    for recording, event in ((result.a, one), (result.b, other)):
+        message = stream_message(_tree(recording, event.ref))
+        if message is None:
+            return []
+        sides.append(message)
+    left, right = reversed(sides) if swapped else sides
+    blocks = _sides(left.tree, right.tree, context)
+    if all(block.kind == "same" for block in blocks) or left.tree == right.tree:
+        return []
+    counts = [len(message.record.chunks) for message in (left, right)]
+    said = f"{counts[0]:,} → {counts[1]:,}" if counts[0] != counts[1] else f"{counts[0]:,}"
+    return [Block("head", (Side(f"value, the message streamed in {said} chunks"),)), *blocks]
+
+
+def _tree(recording: Recording, ref: str) -> Json:
+    try:
+        return recording.blobs.tree(ref)
+    except StashError:
+        return None
 
 
 def _change(change: FieldChange, context: int, *, swapped: bool) -> list[Block]:
@@ -160,8 +190,8 @@ def _spanned(old: list[str], new: list[str], spans: Sequence[Span], context: int
     """Yield the changed stretches with ``context`` equal lines around each, and how many are left out between."""
     at = at_new = 0
     paired = 0
-    for span in (*spans, Span(len(old), len(old), len(new), len(new))):
-        first, last = at == 0, span.start == len(old) and span.start_after == len(new)
+    for place, span in enumerate((*spans, Span(len(old), len(old), len(new), len(new)))):
+        first, last = not place, place == len(spans)
         yield from _equal(old, new, (at, span.start), (at_new, span.start_after), context, first=first, last=last)
         lines, lines_new = old[span.start : span.end], new[span.start_after : span.end_after]
         if lines or lines_new:
@@ -204,14 +234,24 @@ def _replaced(old: list[str], new: list[str], span: Span, *, words: bool) -> Blo
 
 
 def _paired(old: str, new: str, number: int | None, number_new: int | None, *, words: bool) -> tuple[Side, Side]:
-    spans = word_spans(old, new) if words else []
+    spans = [_narrowed(old, new, span) for span in word_spans(old, new)] if words else []
     left = tuple((span.start, span.end) for span in spans if span.end > span.start)
     right = tuple((span.start_after, span.end_after) for span in spans if span.end_after > span.start_after)
     changed = max(_share(left, old), _share(right, new))
     if changed > _ALIKE and len(old) + len(new) < 2 * _LONGEST:
         left = right = ()
-    start = min((span.start for span in spans), default=0)
+    start = common_start(old, new) if max(len(old), len(new)) > _LONGEST else 0
     return _side(old, number, left, start), _side(new, number_new, right, start)
+
+
+def _narrowed(old: str, new: str, span: Span) -> Span:
+    """Return a span without what is alike at the ends of a very long word, such as encoded bytes."""
+    one, two = old[span.start : span.end], new[span.start_after : span.end_after]
+    if min(len(one), len(two)) < _LONG_WORD:
+        return span
+    head = common_start(one, two)
+    tail = common_start(one[head:][::-1], two[head:][::-1])
+    return Span(span.start + head, span.end - tail, span.start_after + head, span.end_after - tail)
 
 
 def _share(spans: Sequence[tuple[int, int]], text: str) -> float:
@@ -243,7 +283,9 @@ def _laid_out(tree: Any) -> list[str] | None:
     if tree is NOTHING:
         return []
     if type(tree) is str:
-        return tree.split("\n") if "\n" in tree else [json_text_of(tree).rstrip("\n")] if len(tree) < _LAID_OUT else None
+        return (
+            tree.split("\n") if "\n" in tree else [json_text_of(tree).rstrip("\n")] if len(tree) < _LAID_OUT else None
+        )
     if isinstance(tree, dict) and gist.tag_of(tree) == EXCEPTION:
         return [gist.error(tree, 2000)]
     if not _is_small(tree):
@@ -296,6 +338,9 @@ def _payload(recording: Recording, event: RecordedEvent) -> Iterator[tuple[str, 
         except StashError as problem:
             yield part, [problem.message]
             continue
+        message = stream_message(tree)
+        if message is not None:
+            part, tree = f"{part}, the message streamed in {len(message.record.chunks):,} chunks", message.tree
         lines = _laid_out(tree)
         yield part, [line for line in two_lines(tree, NOTHING, 2000) if line] if lines is None else lines
 

@@ -1,4 +1,4 @@
-"""From an edited value to a fork: what is edited, what it becomes, what will be served and what runs live, and the file.
+"""From an edited value to a fork: what is edited, what it becomes, what is served, what runs live, and the file.
 
 Nothing is written before a person has seen the difference, the parent is never touched, and no file is ever replaced.
 """

@@ -17,9 +17,9 @@ from stashdbg_core.session.columns import columns_of
 from stashdbg_core.session.fields import event_fields, payload_words
 from stashdbg_core.session.lines import FixedLines, Line, LineSource, TokenKind
 from stashdbg_core.session.payload_lines import PayloadLines
-from stashdbg_core.session.words import size_words
 from stashdbg_core.session.raw_lines import RawLines
 from stashdbg_core.session.watches import STATE
+from stashdbg_core.session.words import size_words
 from stashdbg_core.store.sharing_tags import may_share
 
 Part: TypeAlias = Literal["value", "input", "change", "chat", "state", "source", "fields", "raw"]

@@ -49,8 +49,10 @@ class StreamMessage:
 
     @property
     def tree(self) -> Json:
-        """The message: a text if that is all it has, else an object with every text at its place; arguments that are
-        JSON as what they spell."""
+        """The message: a text if that is all it has, else an object with every text at its place.
+
+        Arguments that are JSON stand as what they spell.
+        """
         if len(self.texts) == 1:
             ((name, only),) = self.texts.items()
             if name[-1] != "arguments":
@@ -94,7 +96,7 @@ class StreamMessage:
                 raise invalid_input(f"{_spelled(name)} has to be a text", hint="keep every part of the message")
             wanted[name] = value
         leaves = set(_leaves(tree, ()))
-        known = {name for name in self.texts}
+        known = set(self.texts)
         extra = sorted(_spelled(leaf) for leaf in leaves if not any(leaf[: len(name)] == name for name in known))
         if extra:
             raise invalid_input(
@@ -286,7 +288,9 @@ def _leaves(tree: Any, path: Path) -> Iterator[Name]:
     while pending:
         node, here = pending.pop()
         if type(node) is dict and node:
-            pending += [(value, (*here, int(key) if key.isdecimal() and len(key) < 9 else key)) for key, value in node.items()]
+            pending += [
+                (value, (*here, int(key) if key.isdecimal() and len(key) < 9 else key)) for key, value in node.items()
+            ]
         elif type(node) is list and node:
             pending += [(value, (*here, at)) for at, value in enumerate(node)]
         else:

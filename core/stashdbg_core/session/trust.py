@@ -12,6 +12,8 @@ from typing import Final, Literal, TypeAlias
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, WORD
+from stashdbg_core.redact.scan import kind_words, scan_tree
+from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, seal_path, verify_with_file
 from stashdbg_core.seal.make import Progress
 
@@ -45,6 +47,11 @@ class SealState:
     def broken_words(self, seq: int) -> str:
         """Return the verdicts on an event, ``value edited, notes edited``; empty if it is as it was sealed."""
         return ", ".join(self._broken.get(seq, ()))
+
+    def is_broken(self, seq: int, part: str) -> bool:
+        """Whether a part of an event is not what was sealed."""
+        result = self.result
+        return result is not None and any((found.seq, found.part) == (seq, part) for found in result.broken)
 
     def uncovered_parts(self, seq: int) -> tuple[str, ...]:
         """Return the parts of an event that the seal says nothing about."""
@@ -148,6 +155,16 @@ def mask_spans(text: str) -> list[tuple[int, int]]:
     if WORD not in text:
         return []
     return [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
+
+
+def secret_words(recording: Recording, ref: str) -> str:
+    """Return which secrets a stored value holds, ``2 openai-key, 1 password``; empty if none.
+
+    Raises:
+        StashError: The value or the user's rule file cannot be read.
+    """
+    redactor = rule_set().redactor()
+    return kind_words(kind for _, kind in scan_tree(recording.blobs.tree(ref), redactor))
 
 
 def _words(result: VerifyResult) -> tuple[SealWord, str]:

@@ -184,3 +184,18 @@ def test_a_redact_function_that_fails_drops_the_value(make: Any, read: Any) -> N
     assert seen.inputs == [{"$stash": "dropped"}]
     assert seen.recording.meta["losses"] == {"redaction-failed": 2}
     assert "my-secret" not in str(said[0].message)
+
+
+def test_calls_in_flight_when_max_events_is_reached_are_stored() -> None:
+    recorder = Recorder(max_events=2)
+
+    def outer() -> int:
+        recorder.call("tool", "inner", lambda: 1)
+        with pytest.warns(RecordingLossWarning):
+            recorder.call("tool", "inner", lambda: 2)
+        return 3
+
+    recorder.call("tool", "outer", outer)
+    recording = recorder.recording()
+    assert [event.key for event in recording.events] == ["outer", "inner"]
+    assert recording.meta["droppedEvents"] == 1

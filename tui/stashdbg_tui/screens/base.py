@@ -10,8 +10,8 @@ from textual import getters
 from textual.screen import Screen
 
 from stashdbg_core.errors import StashError
-from stashdbg_core.session.inspection import Part
 from stashdbg_core.session.debugger import Debugger
+from stashdbg_core.session.inspection import Part
 from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
 from stashdbg_tui.lanes import Rows

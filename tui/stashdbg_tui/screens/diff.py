@@ -216,7 +216,7 @@ class DiffScreen(Screen[None]):
         """Move by pages of rows."""
         self.action_step(round(pages * max(self.rows.page_rows - 1, 1)))
 
-    def action_edge(self, last: bool) -> None:  # noqa: FBT001 - Textual hands action arguments by position
+    def action_edge(self, last: bool) -> None:
         """Go to the first or last row."""
         if self.comparison is not None:
             self.follow(self.comparison.edge(last=last))

@@ -1,4 +1,4 @@
-"""Editing an outcome and making a fork of it: an editor inside the screen, a broken draft, and the fork before it is saved.
+"""Editing an outcome into a fork: an editor inside the screen, a broken draft, and the fork before it is saved.
 
 Each screen ends with one word of what a person wants next; none of them removes a draft.
 """

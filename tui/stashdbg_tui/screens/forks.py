@@ -61,7 +61,9 @@ class _Paths(Suggester):
         head, _, start = value.rpartition("/")
         try:
             folder = (self._folder / Path(f"{head}/" if head or value[:1] == "/" else "")).expanduser()
-            names = sorted(entry.name + "/" * entry.is_dir() for entry, _ in zip(folder.iterdir(), range(_OFFERED), strict=False))
+            names = sorted(
+                entry.name + "/" * entry.is_dir() for entry, _ in zip(folder.iterdir(), range(_OFFERED), strict=False)
+            )
         except (OSError, RuntimeError, ValueError):
             return None
         found = next((name for name in names if name.startswith(start) and name != start and _is_plain(name)), None)
@@ -82,7 +84,7 @@ class ForksScreen(Screen[Path | None]):
     SCOPES: ClassVar[tuple[Scope, ...]] = ("app", "forks")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "step_out", show=False)]
 
-    tree = getters.query_one("#forks-list", BranchList)
+    listing = getters.query_one("#forks-list", BranchList)
 
     def __init__(self, recording: Recording | None, *, limits: Limits, compares: bool = False) -> None:
         super().__init__()
@@ -100,7 +102,9 @@ class ForksScreen(Screen[Path | None]):
         yield Static("reading the folder…", id="forks-status", markup=False)
         with Horizontal(id="forks-path"):
             yield Label("file", markup=False)
-            yield Input(id="forks-file", compact=True, suggester=_Paths(self.folder), placeholder="a recording; Right completes")
+            yield Input(
+                id="forks-file", compact=True, suggester=_Paths(self.folder), placeholder="a recording; Right completes"
+            )
         yield ShortKeys(_KEYS, id="forks-keys")
 
     def on_mount(self) -> None:
@@ -125,11 +129,13 @@ class ForksScreen(Screen[Path | None]):
             self.say(message.error.message)
             return
         lines = branch_lines(found)
-        self.tree.show_lines(lines, line_of(lines, self._recording))
+        self.listing.show_lines(lines, line_of(lines, self._recording))
         count = sum(line.branch.file is not None for line in lines)
         said = f"{count:,} recording{'' if count == 1 else 's'}"
         if found.problems:
-            said += f" · {found.problems[0]}" + (f" · {len(found.problems) - 1} more problems" if found.problems[1:] else "")
+            said += f" · {found.problems[0]}" + (
+                f" · {len(found.problems) - 1} more problems" if found.problems[1:] else ""
+            )
         self.say(said if count else f"no recordings here · : names a file elsewhere{said[12:]}")
 
     def say(self, text: str) -> None:
@@ -138,27 +144,27 @@ class ForksScreen(Screen[Path | None]):
 
     def action_go(self, by: int) -> None:
         """Move the cursor."""
-        self.tree.go(by)
+        self.listing.go(by)
 
     def action_mark(self) -> None:
         """Mark the branch at the cursor."""
-        if self.tree.lines:
-            self.tree.toggle_mark()
+        if self.listing.lines:
+            self.listing.toggle_mark()
 
     @on(BranchList.Chosen)
     def _pointed(self, message: BranchList.Chosen) -> None:
-        self.tree.go(message.line - self.tree.cursor)
+        self.listing.go(message.line - self.listing.cursor)
         if message.opened:
             self.action_choose()
 
     def action_choose(self) -> None:
         """Open the branch at the cursor, or compare with it where that is what was asked for."""
-        if not self.tree.lines:
+        if not self.listing.lines:
             return
         if self._compares:
             self.action_compare()
             return
-        file = self.tree.lines[self.tree.cursor].branch.file
+        file = self.listing.lines[self.listing.cursor].branch.file
         if file is None:
             self.say("that recording is not in this folder")
         else:
@@ -166,9 +172,9 @@ class ForksScreen(Screen[Path | None]):
 
     def action_compare(self) -> None:
         """Compare two branches."""
-        if not self.tree.lines:
+        if not self.listing.lines:
             return
-        pair = pair_of(self.tree.lines, self.tree.cursor, self.tree.marked, self._recording)
+        pair = pair_of(self.listing.lines, self.listing.cursor, self.listing.marked, self._recording)
         if isinstance(pair, str):
             self.say(pair)
         else:
@@ -208,7 +214,7 @@ class ForksScreen(Screen[Path | None]):
 
     def _close_prompt(self) -> None:
         self.remove_class("-asking")
-        self.set_focus(self.tree)
+        self.set_focus(self.listing)
 
     def action_step_out(self) -> None:
         """Leave the prompt, then the view."""
@@ -221,5 +227,3 @@ class ForksScreen(Screen[Path | None]):
 def _is_plain(name: str) -> bool:
     """Tell whether a name can be drawn as it is."""
     return safe.shown(name) == name
-
-

@@ -20,6 +20,7 @@ from stashdbg_tui.verbs.forking import Forking
 from stashdbg_tui.verbs.moving import Moving
 from stashdbg_tui.verbs.panes import Panes
 from stashdbg_tui.verbs.tracing import Tracing
+from stashdbg_tui.verbs.trusting import Trusting
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.key_line import KeyLine
 from stashdbg_tui.widgets.notice import Notice
@@ -34,7 +35,7 @@ from stashdbg_tui.widgets.timeline import Timeline
 FOLLOW_SECONDS = 0.5
 
 
-class MainScreen(Panes, Moving, Tracing, Forking):
+class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
     CSS_PATH = "main.tcss"
@@ -102,6 +103,8 @@ class MainScreen(Panes, Moving, Tracing, Forking):
         if self.is_filtered:
             self.show_filtered()
         self.inspect()
+        if progress is None:
+            self.check_seal()
         if self.greeting is not None:
             self.status.show(self.greeting)
             self.greeting = None

@@ -26,6 +26,10 @@ _ACTIONS = {
     "origin": "origin",
     "follow": "follow_tail",
     "edit": "edit_source",
+    "verify": "verify",
+    "seal": "seal",
+    "redact": "redact",
+    "report": "report",
     "forks": "forks",
     "compare": "compare",
 }

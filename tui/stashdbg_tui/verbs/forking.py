@@ -34,7 +34,7 @@ class Forking(SessionScreen):
 
     # Editing
 
-    def action_edit_value(self, inline: bool = False) -> None:  # noqa: FBT001, FBT002 - an action's argument
+    def action_edit_value(self, inline: bool = False) -> None:
         """Edit the outcome at the cursor, or take up the draft that was left for it."""
         from stashdbg_core.session.fork_edit import start_edit  # forking is not needed for the first frame
 

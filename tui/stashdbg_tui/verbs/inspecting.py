@@ -10,8 +10,8 @@ from textual.worker import get_current_worker
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
 from stashdbg_core.session.source_lines import source_lines
 from stashdbg_tui.copying import command_line, copy_note, event_text, save_value, value_text
 from stashdbg_tui.editor import edit_at

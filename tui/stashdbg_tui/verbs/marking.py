@@ -12,6 +12,7 @@ from stashdbg_core.session.debugger import Debugger, quoted
 from stashdbg_core.session.predicate import Marks
 from stashdbg_core.session.query_nodes import RECORD
 from stashdbg_core.session.summary import summary
+from stashdbg_core.session.tasks import Steps
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.theme import sign
 from stashdbg_tui.widgets.panel import PanelRow
@@ -160,7 +161,7 @@ class Marking(SessionScreen):
         """Return the marks as lines."""
         session = self.session
         assert session is not None
-        rows = []
+        rows: list[PanelRow] = []
         for seq in session.notebook.bookmarks:
             rows.append(
                 PanelRow([(f"{sign('bookmark')} bookmark  ", "strong"), *self._event_pieces(seq)], ("bookmark", seq))
@@ -186,15 +187,17 @@ class Marking(SessionScreen):
             (summary(session.recording, event, 80), "text"),
         ]
 
-    def watch_rows(self) -> list[PanelRow]:
-        """Return the watches with what they are at the cursor."""
+    def watch_steps(self) -> Steps[list[PanelRow]]:
+        """Return in slices the watches with what they are at the cursor."""
         session = self.session
         assert session is not None
-        rows = []
-        for row in session.watch_rows():
+        rows: list[PanelRow] = []
+        for watch in session.watches():
+            row = watch.row(session.position)
             position = session.recording.events.position_of(row.seq) if row.seq is not None else None
             since = f"  event {row.seq}" if row.seq is not None else ""
             value = (row.text, "text") if row.text is not None else ("nothing yet", "muted")
             pieces = [(f"{row.expression}  ", "strong"), value, (since, "muted")]
             rows.append(PanelRow(pieces, (row.expression, position)))
+            yield
         return rows or [PanelRow([("nothing is watched yet: :watch EXPRESSION, such as :watch paid_out", "muted")])]

@@ -134,10 +134,7 @@ class Panes(Finding, Inspecting, Marking):
         if kind == "marks":
             self.open_panel("marks", "marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
         elif kind == "watches":
-            rows = self.watch_rows()
-            self.open_panel(
-                "watches", "watches at the cursor: Enter jumps to their event, - takes away", rows, focus=False
-            )
+            self.work_on("watches", self.watch_steps(), self._show_watches)
         elif kind == "recordings":
             paths = self._app.paths
             rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]
@@ -145,6 +142,10 @@ class Panes(Finding, Inspecting, Marking):
             self.open_panel("recordings", "recordings: Enter opens", rows, focus=False)
         elif kind == "lanes":
             self.work_on("lanes", lane_steps(session.recording.events), self._show_lanes)
+
+    def _show_watches(self, rows: Sequence[PanelRow]) -> None:
+        title = "watches at the cursor: Enter jumps to their event, - takes away"
+        self.open_panel("watches", title, rows, focus=False)
 
     def _show_lanes(self, lanes: dict[str | None, int]) -> None:
         rows = []

@@ -162,10 +162,10 @@ def _change_words(change: LastChange, moved: bool) -> str:
     if change.previous is None:
         said = f"{where} is {after} from the first call on"
     elif change.before is ABSENT:
-        said = f"{where} was set here, to {after}"
+        said = f"{where} was set, to {after}"
     else:
-        said = f"{where} changed here, from {before} to {after}"
-    return said if moved else f"{said}; no later than this event"
+        said = f"{where} changed from {before} to {after}"
+    return f"{said}, in event {change.seq}" if moved else f"{said}, by this very call"
 
 
 def _node_rows(recording: Recording, node: WhyNode) -> list[PanelRow]:

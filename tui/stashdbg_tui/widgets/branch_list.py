@@ -86,7 +86,9 @@ class BranchList(LineView):
             (name + "  ", name_look),
             (safe.fit(line.words, max(width - 5 - safe.cells(line.lead) - safe.cells(name), 0)), "branch--words"),
         ]
-        return Strip([Segment(text, base + self.style_of(look)) for text, look in parts]).adjust_cell_length(width, base)
+        return Strip([Segment(text, base + self.style_of(look)) for text, look in parts]).adjust_cell_length(
+            width, base
+        )
 
     def on_focus(self) -> None:
         """Show the cursor."""

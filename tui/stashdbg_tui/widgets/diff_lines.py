@@ -153,8 +153,9 @@ class DiffStatus(DiffLine):
             number = comparison.change_number()
             total = f"{comparison.change_count:,}"
             yield (
-                f"difference {number:,} of {total}" if number is not None else f"{total} differences"
-            ), "status--strong"
+                (f"difference {number:,} of {total}" if number is not None else f"{total} differences"),
+                "status--strong",
+            )
         if not comparison.total:
             return
         kind = comparison.kind(comparison.cursor)

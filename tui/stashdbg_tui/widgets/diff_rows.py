@@ -134,7 +134,9 @@ class DiffRows(LineView):
         ]
         if width >= 64:
             parts.append((safe.fit(event.channel, 8) + " ", colour))
-        parts.append((safe.fit(event.key, key_width) + " ", text if kind in ("same", "timing") else self.style_of("rows--key")))
+        parts.append(
+            (safe.fit(event.key, key_width) + " ", text if kind in ("same", "timing") else self.style_of("rows--key"))
+        )
         left = width - sum(safe.cells(part) for part, _ in parts)
         if trouble and left > len(word) + 4:
             parts.append((f"{safe.shown(word)} ", error))

@@ -148,7 +148,9 @@ class DiffText(LineView):
             if place == 0:
                 yield _Cell(look, sign, number, text[start:end], inside)
             else:
-                yield _Cell(look, sign if look in ("removed", "added") else " " * len(sign), "", text[start:end], inside)
+                yield _Cell(
+                    look, sign if look in ("removed", "added") else " " * len(sign), "", text[start:end], inside
+                )
 
     # Drawing
 
@@ -204,7 +206,7 @@ class DiffText(LineView):
         """Scroll by pages."""
         self.scroll_rows(round(pages * max(self.page_rows - 1, 1)))
 
-    def action_scroll_edge(self, last: bool) -> None:  # noqa: FBT001 - Textual hands action arguments by position
+    def action_scroll_edge(self, last: bool) -> None:
         """Scroll to an end."""
         self.scroll_to_row(self.row_count if last else 0)
 

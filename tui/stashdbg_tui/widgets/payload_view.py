@@ -21,6 +21,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.session.lines import LineSource
 from stashdbg_core.session.tasks import Steps
 from stashdbg_core.session.text_match import TextMatch
+from stashdbg_core.session.trust import mask_spans
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.widgets.folding import folds
 from stashdbg_tui.widgets.line_view import LineView
@@ -43,7 +44,7 @@ class PayloadView(LineView):
 
     BINDINGS = bindings("inspector")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "payload--gutter", "payload--cursor", "payload--found", *(f"payload--{kind}" for kind in _KINDS),
+        "payload--gutter", "payload--cursor", "payload--found", "payload--mask", *(f"payload--{kind}" for kind in _KINDS),
     }  # fmt: skip
 
     class Opened(Message):
@@ -299,6 +300,8 @@ class PayloadView(LineView):
             if shown:
                 segments.append(Segment(shown, base if plain else base + self.style_of(f"payload--{kind}")))
         strip = Strip(segments)
+        spans = [(low - start + len(lead), high - start + len(lead)) for low, high in mask_spans(text) if high > start]
+        strip = marked(strip, spans, self.style_of("payload--mask"))
         if self.match is not None:
             strip = marked(strip, self._spans(text, start, len(lead)), self.style_of("payload--found"))
         self._widest = max(self._widest, strip.cell_length)

@@ -9,10 +9,12 @@ from stashdbg_core.model import RecordedEvent
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.session import Session
 from stashdbg_core.session.summary import outcome_word
+from stashdbg_core.session.trust import NO_SEAL, SealState
 from stashdbg_core.session.words import duration_words, offset_words
 from stashdbg_tui import safe
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
+_SEAL_STYLES = {"sealed": "status--good", "redacted": "status--good", "broken": "status--error"}
 _DISPENSABLE = ("lane", "offset", "place", "name")
 """Groups of words, the most dispensable first."""
 
@@ -20,7 +22,9 @@ _DISPENSABLE = ("lane", "offset", "place", "name")
 class StatusLine(OneLine):
     """One line of words about the event at the cursor and the recording around it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"status--strong", "status--error", "status--notice", "status--muted"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "status--strong", "status--error", "status--notice", "status--muted", "status--good",
+    }  # fmt: skip
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -31,6 +35,7 @@ class StatusLine(OneLine):
         """What hides events, in words."""
         self.marks: Callable[[int], str] = lambda position: ""
         """Returns a position's marks in words."""
+        self.seal: SealState = NO_SEAL
         self._notice: str | None = None
 
     def show(self, notice: str | None = None) -> None:
@@ -68,6 +73,9 @@ class StatusLine(OneLine):
             yield f" · {self.progress}", "status--muted"
         elif not recording.complete:
             yield " · incomplete", "status--error"
+        if self.seal.word != "none":
+            style = _SEAL_STYLES.get(self.seal.word, "status--muted")
+            yield f" · {shorten(self.seal.words, 80)}", style
         if recording.notes:
             yield f" · {len(recording.notes)} note{'s' if len(recording.notes) > 1 else ''}", "status--notice"
 

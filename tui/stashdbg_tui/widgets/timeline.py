@@ -61,6 +61,8 @@ class Timeline(LineView):
         """What is marked in the rows."""
         self.marks: Callable[[int], str] = lambda position: ""
         """Returns the sign of a position's mark."""
+        self.verdict: Callable[[int], str] = lambda position: ""
+        """Returns what a broken seal says of a position."""
         self._digits = 1
         self._channel_width = self._key_width = 1
 
@@ -150,6 +152,9 @@ class Timeline(LineView):
                 (f"{duration_words(event.ms) if event.ms is not None else '':>{_TIME}}", style_of("row--time"))
             )
         parts.append(("  ", Style.null()))
+        verdict = self.verdict(position)
+        if verdict:
+            parts.append((f"seal broken: {verdict}  ", style_of("row--error")))
         stretch = self.rows.stretch(position)
         if stretch > 1:
             parts.append(
@@ -166,7 +171,7 @@ class Timeline(LineView):
 
     def _name_widths(self, width: int) -> tuple[int, int]:
         """Return the cells of channel and key: as wide as they are, up to what a row can spare."""
-        return min(self._channel_width, max(width // 10, 5)), min(self._key_width, max(width // 4, 8))
+        return min(self._channel_width, max(width // 10, 6)), min(self._key_width, max(width // 4, 8))
 
     def on_focus(self) -> None:
         """Show the cursor row as the focused one."""
