@@ -72,5 +72,6 @@ def scan_words(bundle: Bundle) -> str:
     """Return what a scan of a bundle found: what is masked, and what still looks like a secret."""
     masked = f"{counted(bundle.masked, 'place')} masked" if bundle.masked else "nothing had to be masked"
     if bundle.suspicious:
-        return f"{masked}; {counted(bundle.suspicious, 'place')} still look{'s' if bundle.suspicious == 1 else ''} like a secret"
+        verb = "looks" if bundle.suspicious == 1 else "look"
+        return f"{masked}; {counted(bundle.suspicious, 'place')} still {verb} like a secret"
     return f"{masked}; nothing else looks like a secret"

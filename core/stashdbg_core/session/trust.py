@@ -1,72 +1,26 @@
-"""What is known of a recording's seal, in words that fit a line: for the whole, for an event, for a part of it.
+"""What the seal beside a recording says of it, and which secrets a value holds.
 
 Nothing here raises for a bad seal; that a seal is bad is what there is to say.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, WORD
 from stashdbg_core.redact.scan import kind_words, scan_tree
 from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, seal_path, verify_with_file
 from stashdbg_core.seal.make import Progress
-
-SealWord: TypeAlias = Literal["none", "checking", "sealed", "redacted", "broken", "unknown"]
+from stashdbg_core.session.seal_state import NO_SEAL, SealState, SealWord
 
 _NOT_OURS: Final = {
     Verdict.FOREIGN_SEAL: "the seal file is no seal of ours",
     Verdict.UNKNOWN_ALGORITHM: "the seal has an unknown algorithm",
     Verdict.SEAL_DAMAGED: "BROKEN seal: it does not agree with itself",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SealState:
-    """How a recording stands to its seal."""
-
-    word: SealWord
-    words: str
-    """For the status line; safe text."""
-    result: VerifyResult | None = None
-    path: Path | None = None
-    """The seal file that was read."""
-    _broken: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    _uncovered: dict[int, tuple[Uncovered, ...]] = field(default_factory=dict)
-
-    @property
-    def marks_events(self) -> bool:
-        """Whether there is anything to say of single events."""
-        return bool(self._broken or self._uncovered)
-
-    def broken_words(self, seq: int) -> str:
-        """Return the verdicts on an event, ``value edited, notes edited``; empty if it is as it was sealed."""
-        return ", ".join(self._broken.get(seq, ()))
-
-    def is_broken(self, seq: int, part: str) -> bool:
-        """Whether a part of an event is not what was sealed."""
-        result = self.result
-        return result is not None and any((found.seq, found.part) == (seq, part) for found in result.broken)
-
-    def uncovered_parts(self, seq: int) -> tuple[str, ...]:
-        """Return the parts of an event that the seal says nothing about."""
-        return tuple(part.part for part in self._uncovered.get(seq, ()))
-
-    def event_words(self, seq: int) -> str:
-        """Return all there is to say of an event and the seal; mostly nothing."""
-        broken = self.broken_words(seq)
-        parts = self.uncovered_parts(seq)
-        hidden = f"{' and '.join(parts)} not covered by the seal" if parts else ""
-        return " · ".join(words for words in (f"seal broken: {broken}" if broken else "", hidden) if words)
-
-
-NO_SEAL: Final = SealState("none", "no seal")
-CHECKING: Final = SealState("checking", "checking the seal…")
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -148,13 +102,6 @@ def check_seal(
 def unchecked(failure: StashError) -> SealState:
     """Return the state of a seal that could not be checked."""
     return SealState("unknown", f"seal not checked: {failure.message}")
-
-
-def mask_spans(text: str) -> list[tuple[int, int]]:
-    """Return where in a text placeholders stand: what was masked, not what was recorded."""
-    if WORD not in text:
-        return []
-    return [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
 
 
 def secret_words(recording: Recording, ref: str) -> str:

@@ -96,10 +96,13 @@ class Sharer:
                 stored = stored_form(escaped)
         if len(stored) < PIECE_SIZE:
             return self._put(stored)
-        if stored.startswith(b"{"):
-            return self._put(self._dict(stored, SHARING_DEPTH))
-        if stored.startswith(b"["):
-            return self._extend(self._items(stored, SHARING_DEPTH))
+        try:
+            if stored.startswith(b"{"):
+                return self._put(self._dict(stored, SHARING_DEPTH))
+            if stored.startswith(b"["):
+                return self._extend(self._items(stored, SHARING_DEPTH))
+        except RecursionError:
+            pass  # nested too deep for the fast parser, and not worth a slow one at every level: one piece
         return self._put(stored)
 
     def _inline(self, text: bytes, depth: int) -> bytes:
@@ -207,7 +210,7 @@ def _split_dict(text: bytes) -> dict[str, bytes]:
     """Return the text of each value of an object in stored form."""
     try:
         return {key: bytes(value) for key, value in _raw_dict(text).items()}
-    except (msgspec.DecodeError, RecursionError):  # a lone surrogate, say
+    except msgspec.DecodeError:  # a lone surrogate, say
         return {key: stored_form(value) for key, value in parse_json(text).items()}
 
 
@@ -215,7 +218,7 @@ def _split_list(text: bytes) -> list[bytes]:
     """Return the text of each item of a list in stored form."""
     try:
         return list(map(bytes, _raw_list(text)))
-    except (msgspec.DecodeError, RecursionError):
+    except msgspec.DecodeError:
         return list(map(stored_form, parse_json(text)))
 
 

@@ -190,10 +190,7 @@ class Dialog(ModalScreen[T]):
         except StashError as failure:
             self._post_done(worker, Done(kind, None, failure))
         except MemoryError:
-            short = StashError(
-                "there is not enough memory for this", code=ErrorCode.NOT_FOUND, hint="close other programs"
-            )
-            self._post_done(worker, Done(kind, None, short))
+            self._post_done(worker, Done(kind, None, _no_memory()))
         else:
             self._post_done(worker, Done(kind, result, None))
 
@@ -231,3 +228,7 @@ class Dialog(ModalScreen[T]):
     def close(self) -> None:
         """Close with nothing to tell."""
         self.dismiss(None)
+
+
+def _no_memory() -> StashError:
+    return StashError("there is not enough memory", code=ErrorCode.NOT_FOUND, hint="close other programs")

@@ -188,7 +188,9 @@ class ForksScreen(Screen[Path | None]):
     def action_ask_path(self) -> None:
         """Ask for a file by name."""
         self.add_class("-asking")
-        self.set_focus(self.query_one("#forks-file", Input))
+        field = self.query_one("#forks-file", Input)
+        field.value = ""
+        self.set_focus(field)
 
     @on(Input.Submitted)
     def _named(self, event: Input.Submitted) -> None:

@@ -52,13 +52,11 @@ class RedactDialog(Dialog[Path]):
     def body(self) -> Iterable[Widget]:
         """Return what was found and where the copy goes."""
         yield Fact("found", "scanning…", id="redact-found")
-        panel = Panel(id="redact-places", classes="found")
+        panel = Panel(id="redact-places")
         panel.display = False
         yield panel
         yield Field("write to", "redact-path", str(masked_path(self._recording)))
-        yield Checkbox(
-            Content("mask what tells of people too: e-mail, phone, card numbers"), id="redact-pii", compact=True
-        )
+        yield Checkbox(Content("also mask what tells of people: e-mail, phone, card numbers"), compact=True)
         yield Fact("seal", _seal_words(self._recording))
 
     def buttons(self) -> Iterable[Button]:

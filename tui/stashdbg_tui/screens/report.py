@@ -30,14 +30,14 @@ from stashdbg_core.session.raw_lines import RawLines
 from stashdbg_core.session.words import size_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings, keys_now
-from stashdbg_tui.commands import command
+from stashdbg_tui.commands import Scope, command
 from stashdbg_tui.screens.report_export import ReportExportDialog
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 from stashdbg_tui.widgets.payload_view import PayloadView
 
 _FULL, _EMPTY = "█", "░"
-_KEYS = (("report.toggle", "include"), ("report.pane", "other pane"), ("report.write", "export…"))
+_KEYS = (("report.tick", "include"), ("report.pane", "other pane"), ("report.write", "export…"))
 
 
 class Described(Message):
@@ -94,12 +94,8 @@ class ReportMeter(OneLine):
 
     DEFAULT_CSS = "ReportMeter { height: 2; }"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "meter--full",
-        "meter--over",
-        "meter--empty",
-        "meter--words",
-        "meter--problem",
-    }
+        "meter--full", "meter--over", "meter--empty", "meter--words", "meter--problem",
+    }  # fmt: skip
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -157,6 +153,7 @@ class ReportScreen(Screen[str]):
 
     CSS_PATH = "report.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - as Screen declares it
+    SCOPES: ClassVar[tuple[Scope, ...]] = ("app", "report")
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("report"),
         Binding("escape,q", "leave", "Close", show=False),
@@ -263,9 +260,8 @@ class ReportScreen(Screen[str]):
         more = f", of which the first {size_words(HEAD_BYTES)} are shown" if rest > 0 else ""
         masked = f", {file.masked} masked" if file.masked else ""
         self.preview.border_title = safe.line(f"{file.name}  {size_words(len(file.data))}{masked}{more}")
-        self.preview.show_lines(
-            PayloadLines(text, omitted=max(rest, 0)) if file.name.endswith(".json") else RawLines(text)
-        )
+        is_json = file.name.endswith(".json")
+        self.preview.show_lines(PayloadLines(text, omitted=max(rest, 0)) if is_json else RawLines(text))
 
     @on(ReportList.Reached)
     def _reached(self, message: ReportList.Reached) -> None:
@@ -276,20 +272,18 @@ class ReportScreen(Screen[str]):
     def _chosen(self, message: Panel.Chosen) -> None:
         message.stop()
         if isinstance(message.target, Unit):
-            self.action_toggle()
+            self.action_tick()
         elif self.bundle is not None:
             self._show_file(self._file_at(message.target, self.bundle))
             self.preview.focus()
 
     # What is asked
 
-    def action_toggle(self) -> None:
+    def action_tick(self) -> None:
         """Tick the unit at the cursor, or stop to."""
         unit = self.list.target
         if self.choice is None or not isinstance(unit, Unit):
-            self.meter.show(
-                self.bundle, "" if self.choice is None else "only what stands under “to include” can be ticked"
-            )
+            self.meter.show(self.bundle, "only what stands under “to include” can be ticked")
             return
         reason = self.choice.toggle(unit)
         if reason is not None:
@@ -340,12 +334,8 @@ def _rows(choice: Choice, bundle: Bundle | None) -> list[PanelRow]:
     name = max(len(file.name) for file in bundle.files)
     for file in bundle.files:
         masked = f"  {file.masked} masked" if file.masked else ""
-        pieces = [
-            (f"{file.name:<{name}}  ", "text"),
-            (f"{size_words(len(file.data)):>8}", "muted"),
-            (masked, "evidence"),
-        ]
-        rows.append(PanelRow(pieces, file.name))
+        size = f"{size_words(len(file.data)):>8}"
+        rows.append(PanelRow([(f"{file.name:<{name}}  ", "text"), (size, "muted"), (masked, "evidence")], file.name))
     manifest: dict[str, Any] = bundle.manifest
     if manifest["warnings"] or manifest["notes"]:
         rows.append(PanelRow([("", "muted")]))

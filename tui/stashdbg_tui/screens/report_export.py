@@ -42,9 +42,8 @@ class ReportExportDialog(Dialog[str]):
     def body(self) -> Iterable[Widget]:
         """Return what is written and what is asked."""
         yield Fact("writes", f"{bundle_words(self._bundle)}; nothing is sent anywhere")
-        yield Fact(
-            "scan", Content.styled(scan_words(self._bundle), "bold $text-error" if self._bundle.suspicious else "")
-        )
+        look = "bold $text-error" if self._bundle.suspicious else ""
+        yield Fact("scan", Content.styled(scan_words(self._bundle), look))
         yield Field("title", "report-title", placeholder="one line: what went wrong")
         yield Field("steps", "report-steps", placeholder="how to get there; may stay empty")
         yield Field("expected", "report-expected", placeholder="what should have happened; may stay empty")

@@ -89,7 +89,7 @@ class SealDialog(Dialog[bool]):
         """Seal, sign and write; runs in a thread."""
         if not overwrite:
             refuse_existing(self._path)
-        seal = seal_recording(self._recording, progress=progress)  # type: ignore[arg-type]
+        seal = seal_recording(self._recording, progress=progress)
         if key:
             seal = self.app.call_from_thread(self._sign, seal, Path(key).expanduser())
         progress(seal.counts.events, seal.counts.events)

@@ -11,7 +11,8 @@ from textual.widgets import Button
 
 from stashdbg_core.model import Recording
 from stashdbg_core.seal.result import SIGNATURE_WORDS
-from stashdbg_core.session.trust import SealState, check_seal, verdict_words
+from stashdbg_core.session.seal_state import SealState
+from stashdbg_core.session.trust import check_seal, verdict_words
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field, Progress
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 
@@ -26,7 +27,6 @@ class SealCheckDialog(Dialog[int]):
     Args:
         recording: What is verified.
         state: What is known already, if it is.
-        found: Is told of every new state.
     """
 
     heading = "Verify"
@@ -86,12 +86,10 @@ class SealCheckDialog(Dialog[int]):
         panel.display = bool(rows)
         panel.styles.height = min(len(rows), 8)
         panel.show_rows("seal", "", rows)
-        root = (
-            "" if result is None or result.root is None else result.root + (" (as expected)" if result.pinned else "")
-        )
-        self.query_one("#check-root", Fact).show(root)
-        signature = "" if result is None or result.root is None else _signature(state)
-        self.query_one("#check-signature", Fact).show(signature)
+        root = (result.root if result is not None else None) or ""
+        expected = " (as expected)" if result is not None and result.pinned else ""
+        self.query_one("#check-root", Fact).show(f"{root}{expected}")
+        self.query_one("#check-signature", Fact).show(_signature(state) if root else "")
         notes = "" if result is None else "\n".join(f"{note[:1].upper()}{note[1:]}." for note in result.notes)
         self.say("the menu's s makes one" if state.word == "none" else notes)
         if rows and rows[0].target is not None:

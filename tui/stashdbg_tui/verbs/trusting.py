@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import on, work
@@ -13,16 +14,7 @@ from textual.worker import get_current_worker
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.session.inspection import Inspection, ref_of
-from stashdbg_core.session.trust import (
-    CHECKING,
-    NO_SEAL,
-    SealState,
-    check_seal,
-    has_seal,
-    seal_file_of,
-    secret_words,
-    unchecked,
-)  # fmt: skip
+from stashdbg_core.session.seal_state import CHECKING, NO_SEAL, SealState
 from stashdbg_tui.verbs.inspecting import Inspecting
 from stashdbg_tui.verbs.marking import Marking
 
@@ -69,22 +61,24 @@ class Trusting(Inspecting, Marking):
     def check_seal(self) -> None:
         """Verify the recording in a thread if a seal lies beside it."""
         assert self.session is not None
-        recording = self.session.recording
-        self.workers.cancel_group(self, "seal")
-        if has_seal(recording):
-            self.show_seal(CHECKING)
-            self._verify(recording)
-        else:
-            self.show_seal(NO_SEAL)
+        self.show_seal(NO_SEAL)
+        if self.session.recording.path is not None:
+            self._verify(self.session.recording)
 
     @work(thread=True, exclusive=True, group="seal", exit_on_error=False)
     def _verify(self, recording: Recording) -> None:
+        from stashdbg_core.session.trust import check_seal, has_seal, unchecked
+
         worker = get_current_worker()
 
         def progress(done: int, total: int) -> None:
             if worker.is_cancelled:
                 raise _Stopped
+            sleep(0)
 
+        if not has_seal(recording):
+            return
+        self.post_message(SealChecked(recording, CHECKING))
         try:
             state = check_seal(recording, progress=progress)
         except _Stopped:
@@ -110,12 +104,12 @@ class Trusting(Inspecting, Marking):
             self.timeline.forget_rows()
             self.inspect()
 
-    def _seq(self, position: int) -> int:
+    def _seq_at(self, position: int) -> int:
         assert self.session is not None
         return self.session.event_at(position).seq
 
     def _verdict(self, position: int) -> str:
-        return self.seal_state.broken_words(self._seq(position))
+        return self.seal_state.broken_words(self._seq_at(position))
 
     def _sign(self, position: int) -> str:
         """Return the sign of a row; a broken seal goes before a person's own marks, what it leaves out after."""
@@ -124,13 +118,13 @@ class Trusting(Inspecting, Marking):
             return super()._sign(position)
         if self._verdict(position):
             return BROKEN_SIGN
-        return super()._sign(position) or (UNCOVERED_SIGN if state.uncovered_parts(self._seq(position)) else "")
+        return super()._sign(position) or (UNCOVERED_SIGN if state.uncovered_parts(self._seq_at(position)) else "")
 
     def _words(self, position: int) -> str:
         own = super()._words(position)
         if position < 0 or not self.seal_state.marks_events:
             return own
-        said = self.seal_state.event_words(self._seq(position))
+        said = self.seal_state.event_words(self._seq_at(position))
         return " · ".join(words for words in (said, own) if words)
 
     def _show(self, inspection: Inspection) -> None:
@@ -146,7 +140,7 @@ class Trusting(Inspecting, Marking):
 
     # What writes
 
-    def _recording(self) -> Recording | None:
+    def _whole_recording(self) -> Recording | None:
         if self.session is None:
             return None
         if self.status.progress is not None:
@@ -166,9 +160,10 @@ class Trusting(Inspecting, Marking):
 
     def action_verify(self) -> None:
         """Verify the seal, and list what it says."""
+        from stashdbg_core.session.trust import seal_file_of
         from stashdbg_tui.screens.seal_check import SealCheckDialog
 
-        recording = self._recording()
+        recording = self._whole_recording()
         if recording is None:
             return
         try:
@@ -188,9 +183,10 @@ class Trusting(Inspecting, Marking):
 
     def action_seal(self) -> None:
         """Ask, and seal the recording."""
+        from stashdbg_core.session.trust import seal_file_of
         from stashdbg_tui.screens.seal import SealDialog
 
-        recording = self._recording()
+        recording = self._whole_recording()
         if recording is None:
             return
         try:
@@ -204,7 +200,7 @@ class Trusting(Inspecting, Marking):
         """Ask, and write a masked copy."""
         from stashdbg_tui.screens.redact import RedactDialog
 
-        recording = self._recording()
+        recording = self._whole_recording()
         if recording is not None:
             self.app.push_screen(RedactDialog(recording), self._open_copy)
 
@@ -216,7 +212,7 @@ class Trusting(Inspecting, Marking):
         """Choose what a bug report holds."""
         from stashdbg_tui.screens.report import ReportScreen
 
-        recording = self._recording()
+        recording = self._whole_recording()
         if recording is not None:
             self.app.push_screen(ReportScreen([recording]), lambda words: self.status.show(words))
 
@@ -232,6 +228,8 @@ class Trusting(Inspecting, Marking):
 
     @work(thread=True, exclusive=True, group="scan", exit_on_error=False)
     def _scan_value(self, file: str, recording: Recording, ref: str) -> None:
+        from stashdbg_core.session.trust import secret_words
+
         try:
             words = secret_words(recording, ref)
         except StashError as failure:

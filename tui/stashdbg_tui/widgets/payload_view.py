@@ -19,9 +19,9 @@ from textual.timer import Timer
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.lines import LineSource
+from stashdbg_core.session.masks import mask_spans
 from stashdbg_core.session.tasks import Steps
 from stashdbg_core.session.text_match import TextMatch
-from stashdbg_core.session.trust import mask_spans
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.widgets.folding import folds
 from stashdbg_tui.widgets.line_view import LineView
@@ -44,7 +44,8 @@ class PayloadView(LineView):
 
     BINDINGS = bindings("inspector")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "payload--gutter", "payload--cursor", "payload--found", "payload--mask", *(f"payload--{kind}" for kind in _KINDS),
+        "payload--gutter", "payload--cursor", "payload--found", "payload--mask",
+        *(f"payload--{kind}" for kind in _KINDS),
     }  # fmt: skip
 
     class Opened(Message):

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from stashdbg_core.model import RecordedEvent
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.seal_state import NO_SEAL, SealState
 from stashdbg_core.session.session import Session
 from stashdbg_core.session.summary import outcome_word
-from stashdbg_core.session.trust import NO_SEAL, SealState
 from stashdbg_core.session.words import duration_words, offset_words
 from stashdbg_tui import safe
 from stashdbg_tui.widgets.one_line import OneLine, Piece

@@ -62,6 +62,7 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
     from stashdbg_core.report.opening import in_archive, open_one
 
     try:
+        recording: Recording | None = None
         if in_archive(path):
             recording = open_one(path, limits=limits)
         else:
