@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.sanitize import shorten

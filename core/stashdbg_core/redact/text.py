@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, quote_plus, unquote_plus
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 from stashdbg_core.redact.assignments import KindOf, assignment_spans, is_form, is_word
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER

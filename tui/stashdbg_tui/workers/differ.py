@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
@@ -19,8 +19,11 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.comparison import Comparison
 from stashdbg_core.store.limits import Limits
 
+if TYPE_CHECKING:
+    from stashdbg_core.diff.align import AlignMode
+
 LARGE_BYTES = 8_000_000
-"""From here on a file is indexed by a process of its own."""
+"""From here on a file is indexed, and compared, by a process of its own."""
 
 Side: TypeAlias = "Path | Recording"
 """A file, or what is open already."""
@@ -97,6 +100,7 @@ class Job:
 
     def _compare(self) -> None:
         # The first frame needs none of it.
+        from stashdbg_core.diff.process import diff_in_process
         from stashdbg_core.diff.recordings import diff_recordings
 
         recordings: list[Recording] = []
@@ -111,13 +115,25 @@ class Job:
             recordings.append(opened)
         counts = " with ".join(f"{len(recording.events):,}" for recording in recordings)
         self._say(DiffProgress(self, f"comparing {counts} events…"))
-        result = diff_recordings(*recordings, align="identity" if self.align == "identity" else "content")
+        one, other = recordings
+        mode: AlignMode = "identity" if self.align == "identity" else "content"
+        result = None
+        if _is_large(one) and _is_large(other):
+            result = diff_in_process(one, other, mode, limits=self.limits, cancelled=self._cancelled.is_set)
         if self._cancelled.is_set():
             return
+        result = result or diff_recordings(one, other, align=mode)
         comparison = Comparison(result, self.names)
         self._say(DiffReady(self, comparison))
         comparison.explain()
         self._say(DiffExplained(self))
+
+
+def _is_large(recording: Recording) -> bool:
+    try:
+        return recording.path is not None and recording.path.stat().st_size >= LARGE_BYTES
+    except OSError:
+        return False
 
 
 def short_names(paths: Sequence[Side]) -> tuple[str, str]:
