@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 
+from stashdbg_tui.command import MAIN_SCOPES
 from stashdbg_tui.commands import COMMANDS, GROUPS, in_scope, key_rows, keys_markdown
 
 FORBIDDEN = {
@@ -22,7 +23,7 @@ FORBIDDEN = {
 
 
 def test_no_key_means_two_things_in_one_place():
-    for scopes in (("app", "main", "timeline"), ("app", "main", "inspector")):
+    for scopes in (("app", "main", pane) for pane in ("timeline", "inspector", "panel")):
         counts = Counter(key for entry in in_scope(*scopes) for key in (*entry.keys, *entry.fixed))
         assert [key for key, count in counts.items() if count > 1] == []
 
@@ -31,7 +32,7 @@ def test_ids_are_unique_and_words_are_whole():
     assert len({entry.id for entry in COMMANDS}) == len(COMMANDS)
     for entry in COMMANDS:
         assert entry.group in GROUPS
-        assert entry.keys or entry.fixed
+        assert entry.keys or entry.fixed or entry.palette
         assert entry.tooltip[0].isupper() and entry.tooltip.endswith(".")
         assert not FORBIDDEN & {*entry.keys, *entry.fixed}
         assert not any(key.startswith("alt+") for key in entry.keys)
@@ -47,8 +48,10 @@ def test_every_action_exists(drive, agent):
     from textual.actions import parse
 
     async def test(d):
-        places = {"app": d.app, "main": d.screen, "timeline": d.screen, "inspector": d.screen.payload, "panel": d.screen.panel}
-        for entry in COMMANDS:
+        panes = {"inspector": d.screen.payload, "panel": d.screen.panel}
+        places = {"app": d.app, "main": d.screen, "timeline": d.screen, **panes}
+        assert set(places) == set(MAIN_SCOPES)
+        for entry in in_scope(*MAIN_SCOPES):
             _, name, arguments = parse(entry.action)
             assert callable(getattr(places[entry.scope], f"action_{name}", None)), entry.id
             assert isinstance(arguments, tuple)

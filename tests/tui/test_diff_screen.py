@@ -278,7 +278,8 @@ def test_the_palette_offers_what_the_screen_can_do(compare):
 def test_the_screen_looks_as_it_did(snap_compare, recordings, tmp_path, monkeypatch):
     for name in ("NO_COLOR", "TEXTUAL_THEME"):
         monkeypatch.delenv(name, raising=False)
-    files = tuple(write_recording(one, tmp_path / f"{name}.json") for name, one in zip("ab", runs(recordings), strict=True))
+    made = zip("ab", runs(recordings), strict=True)
+    files = tuple(write_recording(one, tmp_path / f"{name}.json") for name, one in made)
 
     async def wait(pilot):
         driver = Driver(pilot.app, pilot)

@@ -11,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
+from stashdbg_tui.commands import in_scope
 from stashdbg_tui.drafts import drafts_of
 from stashdbg_tui.screens.edit import DraftScreen, ForkScreen, InlineScreen
 from stashdbg_tui.screens.forks import ForksScreen
@@ -231,7 +232,8 @@ def test_the_tree_opens_and_compares(debug, editor):
         screen = d.app.screen
         assert isinstance(screen, ForksScreen)
         text = d.text()
-        assert "run.json" in text and "└─ run-fork.json" in text and "1 event, forked at event 0 with another value" in text
+        assert "run.json" in text and "└─ run-fork.json" in text
+        assert "1 event, forked at event 0 with another value" in text
         await answer(d, "equals_sign")
         await d.settle()
         for _ in range(200):
@@ -275,3 +277,13 @@ def test_an_event_that_cannot_be_edited_says_why(drive, recordings):
         assert "there is no event to edit" in d.status
 
     drive(test, recording=recordings.Tape("empty").done())
+
+
+def test_every_key_of_the_tree_runs_and_means_one_thing():
+    from textual.actions import parse
+
+    entries = list(in_scope("forks"))
+    keys = [key for entry in entries for key in (*entry.keys, *entry.fixed)]
+    assert len(keys) == len(set(keys))
+    for entry in entries:
+        assert callable(getattr(ForksScreen, f"action_{parse(entry.action)[1]}")), entry.id

@@ -318,3 +318,12 @@ def test_an_empty_recording_says_so_and_takes_every_key(drive):
         assert "no events" in d.text()
 
     drive(test, recording=Recording("x", EventList([]), BlobStore(), RawObject()))
+
+
+def test_without_utf_8_the_signs_are_ascii(drive, agent):
+    async def test(d):
+        d.app.ascii_only = True
+        await d.press("j", "j", "m", "G", "tab", "tab")
+        assert all(line.isascii() for line in d.lines())
+
+    drive(test, recording=agent, size=(120, 40))

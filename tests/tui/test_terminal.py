@@ -75,7 +75,7 @@ def test_recorded_escapes_never_reach_the_terminal(hostile, recordings, tmp_path
     for step in range(1, 5):
         terminal.send(b"j")
         terminal.wait_for(f"event {step}".encode())
-        terminal.send(b"3")
+        terminal.send(b"7")
         terminal.wait_for(b"channel")
         terminal.send(b"1")
         terminal.wait_for(b"value")
@@ -96,3 +96,24 @@ def test_a_crash_shows_frames_and_never_a_variable(tmp_path):
     assert b"a fault of ours" in terminal.seen
     assert b"Please report it" in terminal.seen
     assert SECRET.encode() not in terminal.seen.replace(f'"{SECRET}"'.encode(), b"")
+
+
+def test_the_place_of_a_call_opens_in_the_editor_and_the_screen_comes_back(agent, tmp_path):
+    (tmp_path / "agent.py").write_text("call()\n" * 120)
+    editor, seen = tmp_path / "my editor", tmp_path / "seen"
+    editor.write_text(f'#!/bin/sh\necho "$@" > "{seen}"\n')
+    editor.chmod(0o700)
+    path = write_recording(agent, tmp_path / "run.json")
+    terminal = Terminal(PROGRAM, str(path), VISUAL=f"'{editor}' -w", XDG_STATE_HOME=str(tmp_path / "state"))
+    terminal.wait_for(b"event 0")
+    terminal.send(b"jj")
+    terminal.wait_for(b"event 2")
+    terminal.send(b":source " + str(tmp_path).encode() + b"\r")
+    terminal.wait_for(b"88")
+    terminal.send(b"\t\r")
+    terminal.wait_for(b"back from the editor")
+    assert seen.read_text().strip() == f"-w +88 {(tmp_path / 'agent.py').resolve()}"
+    terminal.send(b"s")
+    terminal.wait_for(b"event 3")
+    terminal.send(b"Q")
+    assert terminal.finish() == 0

@@ -6,6 +6,7 @@ The first frame is drawn before any file is read. Nothing here computes what is 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -73,6 +74,8 @@ class StashApp(App[None]):
         self.paths = list(paths)
         self.limits = limits or Limits()
         self.keymap_file = keymap
+        self.ascii_only = False
+        """Whether the terminal shows no more than ASCII signs."""
         self.failure: StashError | None = None
         """Why nothing could be shown at all."""
         self.main_screen = MainScreen()
@@ -166,6 +169,7 @@ def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | Non
         StashError: The first file could not be opened, or there is no such theme.
     """
     app = StashApp([Path(path) for path in paths], limits=limits, theme=theme, keymap=keymap_path())
+    app.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
     app.run()
     if app.failure is not None:
         raise app.failure

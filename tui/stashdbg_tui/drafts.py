@@ -5,13 +5,14 @@ Nothing that a person wrote is removed before it is in a fork, or before they th
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from rich.text import Text
 from textual.app import App
 
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import sanitize_line
 
 if TYPE_CHECKING:
     from stashdbg_core.session.editing import Draft
@@ -50,10 +51,12 @@ class Drafts:
         if not left:
             return None
         lines = [
-            f"event {seq} of {shorten(file or name, 80)}: `stashdbg fork FILE --at {seq} --set-file {draft.path}`"
-            for (file, name, seq), draft in left
+            sanitize_line(
+                shlex.join(["stashdbg", "fork", file or "FILE", "--at", str(seq), "--set-file", str(draft.path)])
+            )
+            for (file, _, seq), draft in left
         ]
-        return Text("\n".join(["Edits that were not saved as a fork are kept; take one up again with", *lines]))
+        return Text("\n".join(["Edits that were not saved as a fork are kept; take one up again with:", *lines]))
 
 
 _OF: WeakKeyDictionary[App[object], Drafts] = WeakKeyDictionary()

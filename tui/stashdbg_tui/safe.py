@@ -8,12 +8,22 @@ makes ``Content`` or segments from data.
 from __future__ import annotations
 
 from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.segment import Segment
 from textual.content import Content
+from textual.strip import Strip
 
 from stashdbg_core.sanitize import sanitize, sanitize_line
 
 TAB = 4
 """Cells between tab stops."""
+
+_ASCII = str.maketrans("▌●✎◆▪◇·▸○└…×→▲─│┃┊▁▂▃▄▅▆▇█▾▶↓↑", ">o+*=x.>o`~x>^-||:.,,--=##v>vV")
+"""One cell each, so that nothing moves."""
+
+
+def in_ascii(strip: Strip) -> Strip:
+    """Return a drawn line with the signs of this screen in ASCII; other recorded characters stay."""
+    return Strip([Segment(text.translate(_ASCII), style, control) for text, style, control in strip], strip.cell_length)
 
 
 def block(text: str) -> Content:

@@ -247,7 +247,7 @@ class Comparison:
         for source in cause.sources:
             said = f"flows from {self.place_words(source.row)}: {len(source.text):,} characters verbatim, "
             lines.append(CauseLine(said + shorten(repr(source.text), 80), self._first_of.get(source.row)))
-        return lines
+        return [*lines, CauseLine("evidence, not proof: a call may also depend on what was not recorded")]
 
     def source_of(self, place: int) -> int | None:
         """Return the row of the earlier difference that the text of this one flows from, if one does."""

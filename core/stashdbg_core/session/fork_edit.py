@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import invalid_input
-from stashdbg_core.fork import ForkPlan, Override, fork_with, override_of_tree, plan_fork
+from stashdbg_core.fork import ForkPlan, Override, find_event, fork_with, override_of_tree, plan_fork
 from stashdbg_core.fork.override import recorded_tree, redacted
 from stashdbg_core.model import THROW, RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
@@ -112,7 +112,9 @@ def start_edit(recording: Recording, position: int) -> ForkEdit:
         StashError: ``ERR_INVALID_INPUT``: the event is damaged, or no fork can be made at it.
     """
     event = recording.events[position]
-    plan_fork(recording, event.seq, overridden=True)
+    if event.damage is not None:
+        raise invalid_input(f"event {event.seq} is damaged: {shorten(event.damage, 120)}", hint="edit one that is not")
+    find_event(recording, event.seq)
     tree = recorded_tree(recording, event)
     return ForkEdit(recording, event, tree, stream_message(tree))
 

@@ -29,6 +29,11 @@ class SealState:
     _uncovered: dict[int, tuple[Uncovered, ...]] = field(default_factory=dict)
 
     @property
+    def short(self) -> str:
+        """``words`` in fewer letters, where room is scarce."""
+        return self.words.replace("redacted and not covered", "redacted")
+
+    @property
     def marks_events(self) -> bool:
         """Whether there is anything to say of single events."""
         return bool(self._broken or self._uncovered)
@@ -50,7 +55,7 @@ class SealState:
         """Return all there is to say of an event and the seal; mostly nothing."""
         broken = self.broken_words(seq)
         parts = self.uncovered_parts(seq)
-        hidden = f"{' and '.join(parts)} not covered by the seal" if parts else ""
+        hidden = f"{' and '.join(parts)} not covered" if parts else ""
         return " · ".join(words for words in (f"seal broken: {broken}" if broken else "", hidden) if words)
 
 

@@ -23,7 +23,7 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.index import BlobColumns, ref_hash
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.read_ahead import ReadAhead
-from stashdbg_core.store.scan import STRING, ScanStop, skip_space, skip_string
+from stashdbg_core.store.scan import STRING, ScanStop, check_depth, skip_space, skip_string
 from stashdbg_core.store.source import Source
 from stashdbg_core.store.whole_text import WholeTexts
 
@@ -264,10 +264,13 @@ def check_payload(ref: str, raw: bytes, limits: Limits, *, twice: bool = False) 
     own = ref.startswith(REF_PREFIX) and len(ref) == 71
     matches = own and content_ref(raw) == ref
     try:
+        check_depth(raw, 0, len(raw), limits)
         tree = _decode(raw)
         plain = _encode(tree) == raw  # compact and without duplicate keys
         problems: tuple[str, ...] = ()
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+    except StashError as error:
+        return Payload(ref, "damaged", raw, error.message)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ScanStop):
         plain = False
     if not plain:
         try:

@@ -15,7 +15,7 @@ import msgspec
 from stashdbg_core.parse import parse_json
 from stashdbg_core.store.index import Found, decode_rows, hash_refs
 from stashdbg_core.store.limits import Limits
-from stashdbg_core.store.scan import ScanStop, check_count, check_line, skip_space, skip_value
+from stashdbg_core.store.scan import ScanStop, check_count, check_depth, check_line, skip_space, skip_value
 
 _BEFORE = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
 _KEY = re.compile(rb'[ \t\n\r]*+,?[ \t\n\r]*+("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
@@ -106,6 +106,7 @@ def _walk_blobs(data: bytes, start: int, raws: dict[str, msgspec.Raw], found: Fo
         if spelled[1:-1] != ref.encode() and parse_json(spelled) != ref:
             raise _Astray
         pos = key.end() + len(raw)
+        check_depth(data, key.end(), pos, limits)
         offsets.append(key.start(1))
         lengths.append(pos - key.start(1))
     check_line(max(lengths, default=0), limits)

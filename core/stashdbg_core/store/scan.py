@@ -96,6 +96,18 @@ def split_object(raw: bytes, limits: Limits) -> dict[str, bytes]:
     return parts
 
 
+def check_depth(data: bytes, start: int, end: int, limits: Limits) -> None:
+    """Refuse a valid value nested deeper than the limit; one with too few brackets for that costs a count.
+
+    The fast parser cannot be relied on for it: how deep it goes depends on the interpreter's version.
+
+    Raises:
+        StashError: ``ERR_INVALID_RECORDING``: nested deeper than the limit.
+    """
+    if end - start > limits.depth and data.count(b"[", start, end) + data.count(b"{", start, end) > limits.depth:
+        skip_value(data, skip_space(data, start), limits)
+
+
 def check_count(name: str, count: int, limit: int) -> None:
     """Refuse a file that holds more events or blobs than allowed."""
     if count > limit:

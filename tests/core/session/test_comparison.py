@@ -86,10 +86,14 @@ def test_swapping_mirrors_everything_and_swapping_again_is_none():
     assert seen.shown == "removed" and seen.name(0) == "b.json"
     assert (seen.counts["added"], seen.counts["removed"]) == (counts["removed"], counts["added"])
     mirrored = {"added": "removed", "removed": "added"}
-    after = [(mirrored.get(seen.kind(at), seen.kind(at)), seen.event(at, 1), seen.event(at, 0)) for at in range(seen.total)]
+    after = [
+        (mirrored.get(seen.kind(at), seen.kind(at)), seen.event(at, 1), seen.event(at, 0)) for at in range(seen.total)
+    ]
     assert after == before
     blocks = row_blocks(seen.result, seen.row(seen.result.rows.index(seen.result.changed[0])), swapped=True)
-    assert "ninety days for gold" in texts(blocks, "replaced") and "sixty days for gold" in texts(blocks, "replaced", "right")
+    assert "ninety days for gold" in texts(blocks, "replaced") and "sixty days for gold" in texts(
+        blocks, "replaced", "right"
+    )
     seen.swap()
     assert [(seen.kind(at), seen.event(at, 0), seen.event(at, 1)) for at in range(seen.total)] == before
 

@@ -102,5 +102,5 @@ def test_a_missing_parent_is_shown_and_cannot_be_compared(parent, tmp_path):
     save_fork(proposed(parent, 2, tmp_path, lambda text: "x"), suggested_path(parent))
     parent.path.unlink()
     lines = branch_lines(lineage(tmp_path))
-    assert [line.words for line in lines][0] == "not in this folder"
+    assert lines[0].words == "not in this folder"
     assert pair_of(lines, 0, [], None) == "that recording is not in this folder"

@@ -38,7 +38,11 @@ ANTHROPIC = stream(
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Let me "}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "look."}},
-        {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t", "name": "look", "input": {}}},
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {"type": "tool_use", "id": "t", "name": "look", "input": {}},
+        },
         {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"at":'}},
         {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": " 1}"}},
         {"type": "message_stop"},
@@ -123,7 +127,10 @@ def test_recorded_objects_of_a_class_are_looked_into():
     [
         ("text only", "text"),
         ({"tool_calls": {"0": {"name": "search", "arguments": "{}"}}}, "has to be a text"),
-        ({"tool_calls": {"0": {"name": 1, "arguments": "{}"}, "1": {"name": "now", "arguments": "{}"}}}, "has to be a text"),
+        (
+            {"tool_calls": {"0": {"name": 1, "arguments": "{}"}, "1": {"name": "now", "arguments": "{}"}}},
+            "has to be a text",
+        ),
         (
             {"tool_calls": {"0": {"name": "a", "arguments": {}}, "1": {"name": "b", "arguments": {}}}, "content": "x"},
             "no chunk for content",

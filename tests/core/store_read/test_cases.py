@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
-from stashdbg_core.store.open import open_recording
+from stashdbg_core.store.open import open_recording, read_recording
 
 CASES = Path(__file__).parents[2] / "data" / "cases"
 REFUSED = {
@@ -111,3 +112,17 @@ def test_an_odd_event_leaves_the_others() -> None:
     recording = open_recording(CASES / "112-odd-events/null-event.json")
     assert [event.damage for event in recording.events] == ["is null, not an object", None]
     assert recording.notes[0].message.startswith("event 0 of the file")
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_value_nested_too_deep_is_named_whatever_the_layout_and_the_interpreter(indent: int | None) -> None:
+    text = json.dumps({"version": 1, "id": "run", "events": [], "blobs": {"a" * 64: "here"}, "meta": {}}, indent=indent)
+    data = text.replace('"here"', "[" * 2500 + "]" * 2500).encode()
+    assert read_recording(data, limits=Limits(depth=3000)).blobs.payload("a" * 64).state == "ok"
+    try:
+        payload = read_recording(data).blobs.payload("a" * 64)
+    except StashError as refusal:
+        said = refusal.message
+    else:
+        said = payload.problem or "" if payload.state == "damaged" else ""
+    assert "depth=2000" in said

@@ -16,8 +16,8 @@ from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 ACTIONS = (
     ("v", "verify", "compare the recording with its seal", "verify"),
-    ("s", "seal…", "write a seal, so that any later change shows", "seal"),
-    ("r", "redact…", "write a copy with the secrets masked", "redact"),
+    ("s", "seal…", "write a seal beside the recording", "seal"),
+    ("r", "redact…", "write a copy without the secrets", "redact"),
     ("x", "export report…", "choose and pack a bug report", "report"),
     ("d", "diff with…", "see another recording beside this one", "compare"),
 )

@@ -45,7 +45,7 @@ class Fact(Horizontal):
         self._text = text if isinstance(text, Content) else safe.line(text)
         self.display = bool(self._text.plain)
         if self.is_mounted:
-            self.query_one(Static).update(self._text)
+            self.query_one(".fact-text", Static).update(self._text)
 
 
 class Field(Horizontal):

@@ -162,7 +162,7 @@ class ForkScreen(Screen["Recording | Wish | None"]):
             yield Label("save as", markup=False)
             yield Input(self._suggested.name, id="fork-file", compact=True, select_on_focus=False)
         yield Static(
-            "Enter: save and open   Tab: to the difference (there e or i edits again, u w)   Esc: keep the draft",
+            "Enter: save   Tab: difference (e, i: edit again; u; w)   Esc: keep the draft",
             classes="edit--help",
             markup=False,
         )

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textual import on
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Checkbox
+from textual.widgets import Button
 
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
@@ -22,6 +21,7 @@ from stashdbg_core.store.atomic import safe_file_name
 from stashdbg_tui import safe
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field
 from stashdbg_tui.widgets.panel import Panel, PanelRow
+from stashdbg_tui.widgets.tick_box import TickBox
 
 _SHOWN = 1000
 _ROWS = 6
@@ -56,7 +56,7 @@ class RedactDialog(Dialog[Path]):
         panel.display = False
         yield panel
         yield Field("write to", "redact-path", str(masked_path(self._recording)))
-        yield Checkbox(Content("also mask what tells of people: e-mail, phone, card numbers"), compact=True)
+        yield TickBox("mask e-mail, phone, card and account numbers too")
         yield Fact("seal", _seal_words(self._recording))
 
     def buttons(self) -> Iterable[Button]:
@@ -71,9 +71,9 @@ class RedactDialog(Dialog[Path]):
         self.query_one("#redact-path").focus()
         self._scan()
 
-    @on(Checkbox.Changed)
+    @on(TickBox.Changed)
     def _scan(self) -> None:
-        pii = self.query_one(Checkbox).value
+        pii = self.query_one(TickBox).value
         self._copy = None
         self.query_one("#redact-found", Fact).show("scanning…")
         self.work_on("scan", lambda _: masked_copy(self._recording, rule_set(None, pii)))
@@ -154,7 +154,7 @@ def _found_words(copy: MaskedCopy) -> str:
 
 def _seal_words(recording: Recording) -> str:
     if has_seal(recording):
-        return "the copy keeps root and signature; what is masked is listed as not covered"
+        return "the copy keeps it; what is masked is not covered"
     return "the recording has none, so the copy has none"
 
 

@@ -184,7 +184,9 @@ class ReportScreen(Screen[str]):
         self.list = self.query_one(ReportList)
         self.preview = self.query_one(PayloadView)
         self.meter = self.query_one(ReportMeter)
-        self.list.show_rows("report", "bug report", [PanelRow([("masking, so that no secret gets into it…", "muted")])])
+        self.list.show_rows(
+            "masking", "bug report", [PanelRow([("masking, so that no secret gets into it…", "muted")])]
+        )
         self.list.focus()
         self._describe()
 

@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Checkbox
+from textual.widgets import Button
 
 from stashdbg_core.model import Recording
 from stashdbg_core.seal import Seal, seal_recording, sign_seal, write_seal
@@ -18,6 +18,7 @@ from stashdbg_core.seal.seal_file import refuse_existing
 from stashdbg_tui import safe
 from stashdbg_tui.copying import copy_note
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field, Progress
+from stashdbg_tui.widgets.tick_box import TickBox
 
 _PROVES = "any later change of an event, a value, their order or meta shows, and where"
 _CAVEAT = "Without a signature, or a root kept elsewhere, whoever holds both files can seal them anew."
@@ -50,14 +51,14 @@ class SealDialog(Dialog[bool]):
     def body(self) -> Iterable[Widget]:
         """Return what is written and what is asked."""
         count = len(self._recording.events)
-        yield Fact("writes", f"{self._path.name}, beside the recording, which stays as it is")
+        yield Fact("writes", f"{self._path.name}, beside the recording")
         yield Fact("covers", f"all {count:,} event{'' if count == 1 else 's'}: {_PROVES}")
         yield Fact("root", id="seal-root")
         with Vertical(id="seal-asks") as asks:
             asks.styles.height = "auto"
             yield Field("sign with", "seal-key", placeholder="an SSH key, such as ~/.ssh/id_ed25519; may stay empty")
             if self._path.exists():
-                yield Checkbox(Content("replace the seal that is there"), id="seal-replace", compact=True)
+                yield TickBox("replace the seal that is there")
 
     def buttons(self) -> Iterable[Button]:
         """Return what can be done."""
@@ -80,7 +81,7 @@ class SealDialog(Dialog[bool]):
                 self.app.copy_to_clipboard(text)
             self.say(note)
         elif button == "seal" and not self.working and self._sealed is None:
-            key, boxes = self.typed("seal-key"), self.query(Checkbox)
+            key, boxes = self.typed("seal-key"), self.query(TickBox)
             overwrite = bool(boxes) and boxes.first().value
             self.say("sealing…; Esc stops")
             self.work_on("seal", lambda progress: self._seal(progress, key, overwrite))

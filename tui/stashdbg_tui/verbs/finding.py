@@ -101,7 +101,8 @@ class Finding(SessionScreen):
 
     def _go_to_hit(self, place: int) -> None:
         search, session = self.search, self.session
-        assert search is not None and session is not None
+        assert search is not None
+        assert session is not None
         self._hit = place
         hit = search.hits[place]
         if hit.part in ("value", "input") and hit.part != self.part:
@@ -221,7 +222,7 @@ class Finding(SessionScreen):
         if rows.view is None:
             self.status.show()
         elif not len(rows):
-            self.notice.show_nothing_left(self.filter_words(), session.count)
+            self.notice.show_nothing_left(self.filter_words(counted=False), session.count)
         self.set_class(rows.view is not None and not len(rows), "-nothing")
         self.status.show()
         if len(rows) and not rows.shows(session.position):
@@ -230,14 +231,14 @@ class Finding(SessionScreen):
             if near is not None:
                 self.follow(session.jump(near))
 
-    def filter_words(self) -> str:
+    def filter_words(self, *, counted: bool = True) -> str:
         """Return the filter in words, empty where all is shown."""
         words = []
         if self.filter_query:
             words.append(f"{'not ' if self.inverted else ''}{shorten(self.filter_query, 40)}")
         if self.hides_repeats:
             words.append("repeats hidden")
-        if self.rows.view is not None and words:
+        if counted and self.rows.view is not None and words:
             words.append(f"{self.rows.view.hidden:,} hidden")
         return " · ".join(words)
 

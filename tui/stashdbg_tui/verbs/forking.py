@@ -32,6 +32,11 @@ class Forking(SessionScreen):
         if farewell is not None and self.app._exit and not self.app._exit_renderables:
             self.app._exit_renderables.append(farewell)
 
+    @property
+    def _is_partial(self) -> bool:
+        """Whether the rest of the file is still to come; one that is followed is whole as far as it goes."""
+        return self.status.progress not in (None, "following")
+
     # Editing
 
     def action_edit_value(self, inline: bool = False) -> None:
@@ -41,6 +46,9 @@ class Forking(SessionScreen):
         session = self.session
         if session is None or session.event is None:
             self.status.show("there is no event to edit")
+            return
+        if self._is_partial:
+            self.status.show("the rest of the file is still being read")
             return
         try:
             edit = start_edit(session.recording, session.position)
@@ -179,6 +187,9 @@ class Forking(SessionScreen):
         from stashdbg_tui.screens.forks import ForksScreen
 
         session = self.session
+        if session is not None and self._is_partial:
+            self.status.show("the rest of the file is still being read")
+            return
         recording = session.recording if session is not None else None
         limits = cast("StashApp", self.app).limits
         self.app.push_screen(ForksScreen(recording, limits=limits, compares=compares), self._chosen_branch)

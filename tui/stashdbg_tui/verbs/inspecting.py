@@ -77,6 +77,9 @@ class Inspecting(SessionScreen):
         self.payload.show_lines(inspection.lines)
         words = inspection.words + (" · CRLF line ends" if inspection.lines.has_crlf else "")
         self.tabs.show(inspection.part, words, trouble=inspection.trouble)
+        if inspection.part == "source" and inspection.lines.count:
+            lines = (inspection.lines.line(index) for index in range(inspection.lines.count))
+            self.payload.go_to_line(next((place for place, line in enumerate(lines) if line.tokens[0][1] == "role"), 0))
 
     @on(Inspected)
     def _inspected(self, message: Inspected) -> None:

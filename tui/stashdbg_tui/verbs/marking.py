@@ -134,7 +134,8 @@ class Marking(SessionScreen):
             if watched == (expression in session.notebook.watches):
                 return f"{shorten(expression, 60)} is {'watched already' if watched else 'not watched'}"
             session.toggle_watch(expression)
-            return f"{shorten(expression, 60)} is {'watched; p and P go along its changes' if watched else 'watched no more'}"
+            done = "watched; p and P go along its changes" if watched else "watched no more"
+            return f"{shorten(expression, 60)} is {done}"
 
         self._change(change)
         if watched and self.session is not None and expression in self.session.notebook.watches:
@@ -161,18 +162,22 @@ class Marking(SessionScreen):
         """Return the marks as lines."""
         session = self.session
         assert session is not None
-        rows: list[PanelRow] = []
-        for seq in session.notebook.bookmarks:
-            rows.append(
-                PanelRow([(f"{sign('bookmark')} bookmark  ", "strong"), *self._event_pieces(seq)], ("bookmark", seq))
+        book = session.notebook
+        rows = [
+            PanelRow([(f"{sign('bookmark')} bookmark  ", "strong"), *self._event_pieces(seq)], ("bookmark", seq))
+            for seq in book.bookmarks
+        ]
+        rows += [
+            PanelRow(
+                [(f"{sign('note')} note  ", "strong"), (f"event {note.seq}  ", "muted"), (note.text, "text")],
+                ("note", note.seq),
             )
-        for note in session.notebook.notes:
-            pieces = [(f"{sign('note')} note  ", "strong"), (f"event {note.seq}  ", "muted"), (note.text, "text")]
-            rows.append(PanelRow(pieces, ("note", note.seq)))
-        for query in session.notebook.breakpoints:
-            rows.append(
-                PanelRow([(f"{sign('breakpoint')} breakpoint  ", "strong"), (query, "text")], ("breakpoint", query))
-            )
+            for note in book.notes
+        ]
+        rows += [
+            PanelRow([(f"{sign('breakpoint')} breakpoint  ", "strong"), (query, "text")], ("breakpoint", query))
+            for query in book.breakpoints
+        ]
         return rows or [PanelRow([("nothing is marked yet: m bookmark, i note, b breakpoint", "muted")])]
 
     def _event_pieces(self, seq: int) -> list[tuple[str, str]]:

@@ -186,6 +186,10 @@ def _took(comparison: Comparison) -> str:
 class ShortKeys(OneLine):
     """The few keys worth knowing on a screen, as they are bound now; a click runs the command."""
 
+    DEFAULT_CSS = """
+    ShortKeys > .keys--key { color: $accent; text-style: bold; }
+    ShortKeys > .keys--label { color: $muted; }
+    """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
 
     def __init__(self, shown: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002

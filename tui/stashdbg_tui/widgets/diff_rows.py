@@ -49,7 +49,7 @@ class DiffRows(LineView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.comparison: Comparison | None = None
-        self._line = 0
+        self._shown_line = 0
         self._source: int | None = None
         self._digits = self._key_width = 1
 
@@ -80,11 +80,11 @@ class DiffRows(LineView):
         comparison = self.comparison
         if comparison is None or not len(comparison):
             return
-        old, self._line = self._line, comparison.line_of(comparison.cursor)
+        old, self._shown_line = self._shown_line, comparison.line_of(comparison.cursor)
         source, self._source = self._source, comparison.source_of(comparison.cursor)
-        if not self.reveal(self._line):
+        if not self.reveal(self._shown_line):
             sources = [comparison.line_of(place) for place in (source, self._source) if place is not None]
-            self.refresh_rows(old, self._line, *sources)
+            self.refresh_rows(old, self._shown_line, *sources)
 
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row, drawn before or drawn now."""
@@ -147,17 +147,17 @@ class DiffRows(LineView):
 
     def on_focus(self) -> None:
         """Show the cursor row as the focused one."""
-        self.refresh_rows(self._line)
+        self.refresh_rows(self._shown_line)
 
     def on_blur(self) -> None:
         """Show the cursor row as the quiet one."""
-        self.refresh_rows(self._line)
+        self.refresh_rows(self._shown_line)
 
     def on_resize(self, event: events.Resize) -> None:
         """Keep the cursor in sight."""
         super().on_resize(event)
         if self.row_count:
-            self.reveal(self._line)
+            self.reveal(self._shown_line)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:

@@ -43,6 +43,22 @@ _Row = tuple[_Cell | None, ...]
 class DiffText(LineView):
     """Lines of a difference."""
 
+    DEFAULT_CSS = """
+    DiffText > .text--head { color: $json-key; text-style: bold; }
+    DiffText > .text--note { color: $muted; }
+    DiffText > .text--gap { color: $muted; text-style: italic; }
+    DiffText > .text--why { color: $accent; }
+    DiffText > .text--same { color: $foreground; }
+    DiffText > .text--removed { color: $text-error; }
+    DiffText > .text--added { color: $text-success; }
+    DiffText > .text--removed-word { background: $error-muted; color: $foreground; text-style: bold; }
+    DiffText > .text--added-word { background: $success-muted; color: $foreground; text-style: bold; }
+    DiffText > .text--number { color: $muted; }
+    DiffText > .text--rule { color: $rule; }
+    DiffText > .text--void { color: $rule; }
+    App:ansi DiffText > .text--removed-word { text-style: bold underline; }
+    App:ansi DiffText > .text--added-word { text-style: bold underline; }
+    """
     BINDINGS = bindings("diff-text")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "text--head", "text--note", "text--gap", "text--same", "text--removed", "text--added", "text--why",

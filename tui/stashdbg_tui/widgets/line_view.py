@@ -16,6 +16,8 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from stashdbg_tui import safe
+
 _WHEEL = 3
 
 
@@ -103,6 +105,10 @@ class LineView(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one visible line: a row, and the scrollbar's cell."""
+        strip = self._visible_line(y)
+        return safe.in_ascii(strip) if getattr(self.app, "ascii_only", False) else strip
+
+    def _visible_line(self, y: int) -> Strip:
         width, row = self.size.width, self.top + y
         inner = width - 1
         if inner <= 0:

@@ -12,6 +12,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from stashdbg_tui import safe
+
 Piece: TypeAlias = tuple[str, str]
 """Safe text and the component class it is drawn in; an empty class is the widget's own style."""
 
@@ -45,7 +47,8 @@ class OneLine(Widget, can_focus=False):
         width = self.size.width
         runs = groupby(self.pieces(y, width), key=itemgetter(1))
         segments = [Segment("".join(text for text, _ in run), self.style_of(name)) for name, run in runs]
-        return Strip(segments).adjust_cell_length(width, self.style_of(""))
+        strip = Strip(segments).adjust_cell_length(width, self.style_of(""))
+        return safe.in_ascii(strip) if getattr(self.app, "ascii_only", False) else strip
 
     def notify_style_update(self) -> None:
         """Forget styles: the theme changed."""

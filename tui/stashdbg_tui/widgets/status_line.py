@@ -15,6 +15,8 @@ from stashdbg_tui import safe
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 _SEAL_STYLES = {"sealed": "status--good", "redacted": "status--good", "broken": "status--error"}
+_ROOMY = 100
+"""Cells from which on the seal is told of in full."""
 _DISPENSABLE = ("lane", "offset", "place", "name")
 """Groups of words, the most dispensable first."""
 
@@ -56,7 +58,7 @@ class StatusLine(OneLine):
         marks = self.marks(session.position)
         if marks:
             groups["marks"] = [(f" · {marks}", "status--notice")]
-        about = list(self._recording_words(session))
+        about = list(self._recording_words(session, width))
         room = width - 1 - _size(about)
         for dispensable in _DISPENSABLE:
             if sum(_size(group) for group in groups.values()) > room:
@@ -65,7 +67,7 @@ class StatusLine(OneLine):
             yield from group
         yield from about
 
-    def _recording_words(self, session: Session) -> Iterable[Piece]:
+    def _recording_words(self, session: Session, width: int) -> Iterable[Piece]:
         recording = session.recording
         if self.filter:
             yield f" · filter {self.filter}", "status--notice"
@@ -75,7 +77,8 @@ class StatusLine(OneLine):
             yield " · incomplete", "status--error"
         if self.seal.word != "none":
             style = _SEAL_STYLES.get(self.seal.word, "status--muted")
-            yield f" · {shorten(self.seal.words, 80)}", style
+            words = self.seal.words if width >= _ROOMY else self.seal.short
+            yield f" · {shorten(words, 80)}", style
         if recording.notes:
             yield f" · {len(recording.notes)} note{'s' if len(recording.notes) > 1 else ''}", "status--notice"
 
