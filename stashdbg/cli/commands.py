@@ -23,7 +23,7 @@ COMMANDS: dict[str, Entry] = {
     "open": Entry("stashdbg.cli.open", "Open in the debugger; without a terminal, list the events."),
     "show": Entry("stashdbg.cli.show", "List the events, or print one event whole."),
     "stats": Entry("stashdbg.cli.stats", "Count events, errors, values and bytes by channel."),
-    "diff": Entry("stashdbg.cli.diff", "Show or print where two recordings differ, and why; exit 1 if they do."),
+    "diff": Entry("stashdbg.cli.diff", "Show where two recordings differ, and why; exit 1 if they do."),
     "fork": Entry("stashdbg.cli.fork", "Write a branch of a recording, one outcome put in by hand."),
     "forks": Entry("stashdbg.cli.forks", "Print the recordings of a folder as a tree of branches."),
     "search": Entry("stashdbg.cli.search", "Find a text in keys, labels, inputs and values."),

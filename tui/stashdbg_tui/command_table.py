@@ -27,7 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("step.over_back", ("K",), "Step back over",
             "Step back to the event of this lane before.", "over(-1)", "Move", fixed=("shift+up",)),
     Command("run.continue", ("c",), "Continue",
-            "Run on to the next breakpoint or bookmark.", "seek('continue', 1)", "Move", footer="run"),
+            "Run on to the next breakpoint or bookmark.", "seek('continue', 1)", "Move"),
     Command("run.continue_back", ("C",), "Continue back",
             "Run back to the breakpoint or bookmark before.", "seek('continue', -1)", "Move"),
     Command("error.next", ("x",), "Next error",

@@ -17,6 +17,7 @@ from stashdbg_tui.screens.dialog import Dialog, Fact, Field, Progress
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 
 _SHOWN = 1000
+_ROWS = 5
 _STYLES = {"sealed": "bold $text-success", "redacted": "bold $text-success", "broken": "bold $text-error"}
 _SIGNS = {"sealed": "✓ ", "redacted": "✓ ", "broken": "✗ "}
 
@@ -84,7 +85,7 @@ class SealCheckDialog(Dialog[int]):
         rows = _rows(state)
         panel = self.query_one(Panel)
         panel.display = bool(rows)
-        panel.styles.height = min(len(rows), 8)
+        panel.styles.height = min(len(rows), _ROWS)
         panel.show_rows("seal", "", rows)
         root = (result.root if result is not None else None) or ""
         expected = " (as expected)" if result is not None and result.pinned else ""
@@ -93,7 +94,8 @@ class SealCheckDialog(Dialog[int]):
         notes = "" if result is None else "\n".join(f"{note[:1].upper()}{note[1:]}." for note in result.notes)
         self.say("the menu's s makes one" if state.word == "none" else notes)
         if rows and rows[0].target is not None:
-            panel.focus()
+            panel.focus(scroll_visible=False)
+            self.query_one("#dialog").border_subtitle = "Enter jumps to the event · Esc closes"
 
     @on(Panel.Chosen)
     def _chosen(self, message: Panel.Chosen) -> None:
@@ -107,14 +109,14 @@ def _rows(state: SealState) -> list[PanelRow]:
         return []
     rows = [
         PanelRow(
-            [("✗ ", "error"), (f"event {part.seq}  ", "strong"), (f"{part.part:<9}", "text"),
+            [("✗ ", "error"), (f"{f'event {part.seq}':<12}", "strong"), (f"{part.part:<9}", "text"),
              (verdict_words(part.verdict), "error")],
             (part.seq,),
         )
         for part in result.broken[:_SHOWN]
     ]  # fmt: skip
     for hidden in result.uncovered[:_SHOWN]:
-        where = "" if hidden.seq is None else f"event {hidden.seq}  "
+        where = "" if hidden.seq is None else f"{f'event {hidden.seq}':<12}"
         bare = "" if hidden.masked else ", and holds no placeholder"
         pieces = [("░ ", "muted"), (where, "strong"), (f"{hidden.part:<9}", "text"), (f"not covered{bare}", "muted")]
         rows.append(PanelRow(pieces, None if hidden.seq is None else (hidden.seq,)))

@@ -133,9 +133,9 @@ class Trusting(Inspecting, Marking):
         if event is not None and self.seal_state.marks_events:
             part = "notes" if inspection.part == "fields" else inspection.part
             if part in self.seal_state.uncovered_parts(event.seq):
-                inspection = replace(inspection, words=f"{inspection.words} · not covered by the seal")
+                inspection = replace(inspection, words=f"not covered by the seal · {inspection.words}")
             elif self.seal_state.is_broken(event.seq, part):
-                inspection = replace(inspection, words=f"{inspection.words} · not as sealed", trouble=True)
+                inspection = replace(inspection, words=f"not as sealed · {inspection.words}", trouble=True)
         super()._show(inspection)
 
     # What writes
