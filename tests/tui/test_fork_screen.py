@@ -25,6 +25,12 @@ STREAM = {
 }
 
 
+@pytest.fixture(autouse=True)
+def drafts_lie_in_the_tests_folder(tmp_path, monkeypatch):
+    (tmp_path / "drafts").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "drafts"))
+
+
 @pytest.fixture
 def folder(tmp_path, recordings):
     tape = recordings.Tape("parent")

@@ -11,7 +11,7 @@ def test_bookmarks_are_set_gone_along_listed_and_taken_away(drive, agent):
         await d.press("m", *"jjjjj", "m", "U")
         assert d.position == 0 and "bookmark" in d.status
         await d.press("u")
-        assert d.position == 5
+        assert d.position == 5 and "*" in d.lines()[1]
         await d.press("M")
         assert len(d.screen.rows) == 2
         await d.press("M", "apostrophe")

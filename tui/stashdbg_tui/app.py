@@ -24,7 +24,7 @@ from stashdbg_tui.crash import crash_report
 from stashdbg_tui.keymap import keymap_path, read_keymap
 from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
-from stashdbg_tui.workers.loader import HeadLoaded, LoadFailed, RecordingLoaded, load
+from stashdbg_tui.workers.loader import ArchiveOpened, HeadLoaded, LoadFailed, RecordingLoaded, load
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -126,6 +126,11 @@ class StashApp(App[None]):
     @on(RecordingLoaded)
     def _recording_loaded(self, message: RecordingLoaded) -> None:
         self.main_screen.show_recording(message.recording)
+
+    @on(ArchiveOpened)
+    def _archive_opened(self, message: ArchiveOpened) -> None:
+        others = [path for path in self.paths if path != message.path and path not in message.recordings]
+        self.paths = [*message.recordings, *others]
 
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:

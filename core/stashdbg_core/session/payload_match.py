@@ -9,24 +9,27 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.parse import parse_json
+from stashdbg_core.session.byte_scan import ByteScan
+from stashdbg_core.session.column_masks import mask_and
 from stashdbg_core.session.pointers import scalar_text, walk
 from stashdbg_core.session.text_match import TextMatch
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
 
-BLOCK = 1 << 22
-_SWEPT = 2000
-"""Values from which on a file is gone through in blocks."""
+BLOCK = 1 << 20
+_SWEPT = 4_000_000
+"""Bytes of values from which on a file is gone through in blocks."""
 _TAG = re.compile(rb'\{"\$stash":"(?:ref","ref":"(?P<ref>[^"\\]+)"\}|list","parts":\[(?P<parts>[^\]\\]*)\])')
 _PART = re.compile(rb'"([^"]*)"')
-_MARKS = (b'"$stash"', b"\\u", b"\\/")
-"""Where one of these stands, bytes alone do not decide."""
+_SHARING, _ASCII, _ANY, _SLASH = b'"$stash"', b"\\u00", b"\\u", b"\\/"
+"""Where one of these stands, bytes alone may not decide: sharing, and what is not spelled as in stored form."""
+_ESCAPES, _DIGITS = b'bfnrtu"\\/', b"0123456789abcdefABCDEF"
+_PRINTABLE = re.compile(rb"\\u(?!00[01])")
 
 
 class PayloadMatch:
@@ -37,24 +40,40 @@ class PayloadMatch:
         self._match = match
         self._own: dict[str | int, tuple[bool, tuple[str | int, ...]]] = {}
         self._whole: dict[str | int, bool] = {}
-        self._candidates: set[int] | None = None
+        self._flags: bytearray | None = None
+        """By number, whether a value may hold the text; at the end two that never do, for none and missing."""
         self._events = recording.events if isinstance(recording.events, FileEvents) else None
         self._blobs = recording.blobs if isinstance(recording.blobs, FileBlobs) else None
 
     def prepare(self) -> Iterator[None]:
         """Go through a large file in blocks, in steps; answers are right without it, and slower."""
         blobs, needle = self._blobs, self._match.needle
-        if blobs is None or needle is None or self._candidates is not None or len(blobs) < _SWEPT:
+        if blobs is None or needle is None or self._flags is not None:
             return
         offsets = blobs.offsets()
-        if any(one > two for one, two in pairwise(offsets)):
+        if not len(offsets) or offsets[-1] - offsets[0] < _SWEPT or list(offsets) != sorted(offsets):
             return
+        flags = bytearray(len(offsets) + 2)
+        marks = [_SHARING, _ASCII if needle.isascii() else _ANY, *([_SLASH] if b"/" in needle else [])]
+        new: dict[bytes, set[int]] = {mark: set() for mark in marks if mark not in blobs.holding}
+        scans = [(ByteScan(mark), found) for mark, found in new.items()]
         found: set[int] = set()
-        for start, block in blobs.blocks(BLOCK, max(len(needle), 8) - 1):
-            for number in _hits(block, start, needle, self._match.ignores_case, offsets):
-                found.add(number)
+        scans.append((ByteScan(needle, self._match.ignores_case), found))
+        for start, block in blobs.blocks(BLOCK, max(len(needle), len(_SHARING)) - 1):
+            for scan, numbers in scans:
+                _collect(scan, start, block, offsets, numbers)
             yield
-        self._candidates = found
+        blobs.holding.update({mark: frozenset(numbers) for mark, numbers in new.items()})
+        for number in found.union(*(blobs.holding[mark] for mark in marks)):
+            flags[number] = 1
+        self._flags = flags
+
+    def possible(self, part: str, start: int, wanted: bytes) -> bytes:
+        """Return which of the events in question, from ``start`` on, are worth asking about; a byte each."""
+        if self._flags is None or self._events is None:
+            return wanted
+        column = self._events.blob_column("ref" if part == "value" else "input_ref", start, start + len(wanted))
+        return mask_and(wanted, bytes(map(self._flags.__getitem__, column)))
 
     def at(self, index: int, part: str) -> bool:
         """Tell whether the ``value`` or ``input`` of the event at an index holds the text.
@@ -86,7 +105,7 @@ class PayloadMatch:
         return whole[blob]
 
     def _own_answer(self, blob: str | int) -> tuple[bool, tuple[str | int, ...]]:
-        if isinstance(blob, int) and self._candidates is not None and blob not in self._candidates:
+        if isinstance(blob, int) and self._flags is not None and not self._flags[blob]:
             return False, ()
         known = self._own.get(blob)
         if known is None:
@@ -98,11 +117,13 @@ class PayloadMatch:
     def _says(self, raw: bytes) -> bool:
         needle = self._match.needle
         if needle is not None:
-            if b"\\u" in raw or b"\\/" in raw:
+            text = raw.lower() if self._match.ignores_case else raw
+            if needle not in text and (b"\\/" in raw or (b"\\u" in raw and _PRINTABLE.search(raw))):
                 raw = _respelled(raw)
-            if needle not in (raw.lower() if self._match.ignores_case else raw):
+                text = raw.lower() if self._match.ignores_case else raw
+            if needle not in text:
                 return False
-            if not self._match.spans_tokens:
+            if not self._match.spans_tokens and not _may_be_escape(needle, text):
                 return True
         try:
             tree = parse_json(raw)
@@ -131,16 +152,23 @@ def texts_of(tree: Json) -> Iterator[str]:
             yield text
 
 
-def _hits(block: bytes, start: int, needle: bytes, ignores_case: bool, offsets: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers of the entries of a block that hold the needle or a mark."""
-    for wanted, text in [(needle, block.lower() if ignores_case else block), *((mark, block) for mark in _MARKS)]:
-        at = text.find(wanted)
-        while at >= 0:
-            number = bisect_right(offsets, start + at) - 1
-            if number >= 0:
-                yield number
-            following = offsets[number + 1] - start if number + 1 < len(offsets) else len(text)
-            at = text.find(wanted, max(following, at + 1))
+def _collect(scan: ByteScan, start: int, block: bytes, offsets: Sequence[int], numbers: set[int]) -> None:
+    """Add the numbers of the entries of a block in which a scan finds something."""
+
+    def number_at(at: int) -> int:
+        return bisect_right(offsets, start + at) - 1
+
+    def following(at: int) -> int:
+        number = number_at(at) + 1
+        return offsets[number] - start if number < len(offsets) else len(block)
+
+    numbers.update(number for number in map(number_at, scan.places(block, following)) if number >= 0)
+
+
+def _may_be_escape(needle: bytes, text: bytes) -> bool:
+    """Tell whether what was found may be the end of an escape, such as ``n`` of a line feed, or digits in one."""
+    first = needle[:1]
+    return (first in _ESCAPES and b"\\" + needle in text) or (first in _DIGITS and b"\\u" in text)
 
 
 def _without_sharing(raw: bytes) -> tuple[bytes, tuple[str, ...]]:

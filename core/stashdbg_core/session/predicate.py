@@ -7,6 +7,7 @@ so that whoever asks can stop between two of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
+from time import perf_counter
 from types import MappingProxyType
 
 from stashdbg_core.model import THROW, Recording
@@ -26,8 +27,10 @@ Marks = Mapping[str, Callable[[], Set[int]]]
 NO_MARKS: Marks = MappingProxyType({})
 
 _FIRST_SLICE = 256
-"""Events of the first slice, fewer where values are read; each further one is twice as long, up to ``_SLICE``."""
+"""Events of the first slice, fewer where values are read; each further one is twice as long, up to ``_SLICE``, while time allows."""
 _SLICE = 16_384
+_SECONDS = 0.006
+"""A slice that took longer is followed by one of half its length."""
 _STREAM = b'{"$stash":"stream"'
 _ENDED: dict[str, str] = {"returned": "return", "threw": "throw", "error": "throw"}
 
@@ -101,9 +104,11 @@ def slices_forward(node: nodes.Node, start: int, stop: int) -> Iterator[tuple[in
     size, prepared = _FIRST_SLICE if is_cheap else _FIRST_SLICE // 16, is_cheap
     while start < stop:
         length = min(size, stop - start)
-        yield start, node.mask(start, b"\1" * length)
+        began = perf_counter()
+        mask = node.mask(start, b"\1" * length)
+        size = _next_size(size, perf_counter() - began)
+        yield start, mask
         start += length
-        size = min(2 * size, _SLICE if is_cheap else 8 * _FIRST_SLICE)
         if not prepared and stop - start > 4 * _FIRST_SLICE:
             prepared = True
             for _ in node.prepare():
@@ -117,12 +122,19 @@ def slices_back(node: nodes.Node, stop: int) -> Iterator[tuple[int, bytes]]:
     while stop > 0:
         length = min(size, stop)
         stop -= length
-        yield stop, node.mask(stop, b"\1" * length)
-        size = min(2 * size, _SLICE if is_cheap else 8 * _FIRST_SLICE)
+        began = perf_counter()
+        mask = node.mask(stop, b"\1" * length)
+        size = _next_size(size, perf_counter() - began)
+        yield stop, mask
         if not prepared and stop > 4 * _FIRST_SLICE:
             prepared = True
             for _ in node.prepare():
                 yield stop, b""
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return how many events the next slice has after one of a size that took so long."""
+    return max(size // 2, 1) if seconds > _SECONDS else min(2 * size, _SLICE)
 
 
 def set_positions(start: int, mask: bytes) -> Iterator[int]:

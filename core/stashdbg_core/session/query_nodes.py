@@ -125,7 +125,8 @@ class Payloads:
 
     def mask(self, start: int, wanted: bytes) -> bytes:
         """Look into every value in question."""
-        return ask_each(lambda index: self.match.at(index, self.part), start, wanted)
+        possible = self.match.possible(self.part, start, wanted)
+        return ask_each(lambda index: self.match.at(index, self.part), start, possible)
 
     def prepare(self) -> Iterator[None]:
         """Go through a large file in blocks."""

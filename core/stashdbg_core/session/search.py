@@ -27,7 +27,7 @@ MOST_HITS = 100_000
 _AROUND = 40
 """Characters shown before and after what was found."""
 _FOUND = 200
-_MEASURED = 64
+_MEASURED = 32
 """Events with hits between two chances to stop."""
 _PATTERN = re.compile(r"/(.*)/([ims]*)", re.DOTALL)
 
@@ -110,14 +110,14 @@ class Search:
 
     def _take(self, positions: Iterator[int], most: int) -> Iterator[None]:
         """Append the hits of some events, in steps."""
-        for index in positions:
+        for count, index in enumerate(positions, 1):
             for hit in self._hits_of(index):
                 if len(self.hits) >= most:
                     self.truncated = True
                     return
                 self.hits.append(hit)
             self.scanned = index + 1
-            if index % _MEASURED == 0:
+            if count % _MEASURED == 0:
                 yield
         yield
 

@@ -20,7 +20,9 @@ _SECONDS = 0.5
 _CHARACTERS_A_SECOND = 4_000_000
 _PIECE = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|\{\s*(\d*)\s*,?\s*(\d*)\s*\}", regex.S)
 _MOST_REPEATS = 20_000
-_STRUCTURE = frozenset(',:[]{}"')
+_STRUCTURE = frozenset(",:[]{} \t\n\r")
+_OUTSIDE = _STRUCTURE | frozenset("0123456789+-.eEtrufalsnTRUFALSNiyIY")
+"""Characters that stand in JSON text outside of strings, NaN and Infinity and any case included."""
 
 
 class TextMatch:
@@ -56,7 +58,7 @@ class TextMatch:
         """The literal as it stands in JSON text; in lower case if case does not count. None if it cannot be told."""
         if self.needle is not None and self.ignores_case and not text.isascii():
             self.needle = None
-        self.spans_tokens = any(character in _STRUCTURE or character.isspace() for character in text)
+        self.spans_tokens = not _STRUCTURE.isdisjoint(text) and _OUTSIDE.issuperset(text)
         """Whether JSON text may hold the literal across several values."""
 
     def spans(self, text: str, overlapped: bool = False) -> Iterator[tuple[int, int]]:
@@ -65,12 +67,23 @@ class TextMatch:
         Raises:
             StashError: ``ERR_INVALID_INPUT``: the pattern takes too long.
         """
+        if self.is_literal and not overlapped and (not self.ignores_case or text.isascii()):
+            yield from self._literal_spans(text)
+            return
         try:
             for found in self._pattern.finditer(text, overlapped=overlapped, timeout=_patience(text)):
                 if found.end() > found.start():
                     yield found.span()
         except TimeoutError:
             raise self._too_slow(text) from None
+
+    def _literal_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        wanted, size = (self._folded, len(self._folded)) if self.ignores_case else (self.text, len(self.text))
+        text = text.lower() if self.ignores_case else text
+        at = text.find(wanted)
+        while at >= 0:
+            yield at, at + size
+            at = text.find(wanted, at + size)
 
     def within(self, text: str) -> bool:
         """Tell whether it stands in a text.

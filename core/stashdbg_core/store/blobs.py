@@ -58,6 +58,8 @@ class FileBlobs(BlobTable):
         self._searches = 0
         self._expected: dict[str, int] = {}
         self._crowds: dict[int, dict[str, int]] = {}
+        self.holding: dict[bytes, frozenset[int]] = {}
+        """By a byte string the numbers of the entries that hold it, as far as someone found out."""
 
     def __len__(self) -> int:
         return len(self._hashes) - sum(self._twice.values())

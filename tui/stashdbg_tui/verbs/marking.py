@@ -39,6 +39,8 @@ class Marking(SessionScreen):
         assert session is not None
         self._marked = session.notebook.marks(session.recording)
         self.timeline.marks, self.status.marks = self._sign, self._words
+        self.scrubber.marks = self._marked["bookmarked"]
+        self.scrubber.refresh()
         self.timeline.forget_rows()
         if session.notebook.problem is not None:
             self.status.show(session.notebook.problem)

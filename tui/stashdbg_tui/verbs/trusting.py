@@ -133,9 +133,9 @@ class Trusting(Inspecting, Marking):
         if event is not None and self.seal_state.marks_events:
             part = "notes" if inspection.part == "fields" else inspection.part
             if part in self.seal_state.uncovered_parts(event.seq):
-                inspection = replace(inspection, words=f"not covered by the seal · {inspection.words}")
+                inspection = replace(inspection, words=f"{UNCOVERED_SIGN} not covered · {inspection.words}")
             elif self.seal_state.is_broken(event.seq, part):
-                inspection = replace(inspection, words=f"not as sealed · {inspection.words}", trouble=True)
+                inspection = replace(inspection, words=f"{BROKEN_SIGN} broken · {inspection.words}", trouble=True)
         super()._show(inspection)
 
     # What writes

@@ -6,7 +6,7 @@ Filled a few milliseconds at a time while events are still unseen; silent afterw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import ClassVar
 
@@ -45,6 +45,8 @@ class Scrubber(OneLine):
         super().__init__(id=id)
         self._density: Density | None = None
         self._position = -1
+        self.marks: Callable[[], Iterable[int]] = lambda: ()
+        """Returns the positions with a bookmark."""
         self._drawn: tuple[int, list[Bucket], float] | None = None
 
     def show_session(self, session: Session) -> None:
@@ -76,11 +78,15 @@ class Scrubber(OneLine):
     def _marks(self, buckets: list[Bucket]) -> Iterable[Piece]:
         caret, run = self._column(self._position), ""
         failed = self._failed_columns(buckets)
+        marked = {self._column(position) for position in self.marks()}
         for column in range(len(buckets)):
-            if column == caret or column in failed:
+            if column == caret or column in failed or column in marked:
                 yield run, "scrub--rule"
                 run = ""
-                yield ("▲", "scrub--cursor") if column == caret else ("!", "scrub--error")
+                if column == caret:
+                    yield "▲", "scrub--cursor"
+                else:
+                    yield ("*", "scrub--cursor") if column in marked else ("!", "scrub--error")
             else:
                 run += "─"
         yield run, "scrub--rule"

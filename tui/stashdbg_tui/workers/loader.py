@@ -6,7 +6,7 @@ goes wrong arrives as a message.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +40,15 @@ class RecordingLoaded(Message):
         self.recording = recording
 
 
+class ArchiveOpened(Message):
+    """A file is a bug report of several recordings, of which the first is opened."""
+
+    def __init__(self, path: Path, recordings: Sequence[Path]) -> None:
+        super().__init__()
+        self.path = path
+        self.recordings = recordings
+
+
 class LoadFailed(Message):
     """A file is not a recording, or cannot be read."""
 
@@ -59,12 +68,15 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
         is_cancelled: Whether nobody waits any more.
     """
     # The reader is not needed for the first frame.
-    from stashdbg_core.report.opening import in_archive, open_one
+    from stashdbg_core.report.opening import in_archive, open_one, recording_paths
 
     try:
         recording: Recording | None = None
         if in_archive(path):
-            recording = open_one(path, limits=limits)
+            held = recording_paths(path)
+            if len(held) > 1:
+                post(ArchiveOpened(path, held))
+            recording = open_one(held[0], limits=limits)
         else:
             recording = _open_plain(path, limits, post, is_cancelled)
     except OSError as failure:
