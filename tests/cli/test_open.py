@@ -105,3 +105,32 @@ def test_a_missing_file_is_refused_before_the_screen_opens(tmp_path: Path, envir
     code, written = on_terminal([str(tmp_path / "none.json")], environment(TERM="xterm-256color"))
     assert code == 66
     assert b"\x1b[?1049h" not in written
+
+
+def test_a_bundle_of_several_recordings_lists_each(
+    make: Callable[..., Path], stashdbg: Callable, tmp_path: Path
+) -> None:
+    from stashdbg_core.report.opening import recording_paths
+
+    first, second = make([{"value": 1}], id="first"), make([{"value": 2}], "b.json", id="second")
+    bundle = tmp_path / "bug.zip"
+    assert stashdbg("report", first, second, "--title", "t", "-o", bundle).code == 0
+    ran = stashdbg(bundle)
+    assert ran.code == 0
+    assert ran.out.index("first") < ran.out.index("second")
+    inside = recording_paths(bundle)
+    assert inside == (bundle / "recordings/run-1.json", bundle / "recordings/run-2.json")
+    assert "second" in stashdbg(inside[1]).out
+    assert recording_paths(first) == (first,)
+
+
+def test_the_screen_opens_a_recording_within_a_bundle(
+    make: Callable[..., Path], stashdbg: Callable, environment: Callable, tmp_path: Path
+) -> None:
+    bundle = tmp_path / "bug.zip"
+    made = [make([{"value": 1}], id="first"), make([{"value": 2}], "b.json", id="second")]
+    assert stashdbg("report", *made, "--title", "t", "-o", bundle).code == 0
+    for name in (bundle, bundle / "recordings" / "run-2.json"):
+        code, written = on_terminal([str(name)], environment(TERM="xterm-256color"), b"q", b"returned")
+        assert code == 0
+        assert b"\x1b[?1049h" in written

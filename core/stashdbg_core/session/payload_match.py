@@ -51,7 +51,7 @@ class PayloadMatch:
         if blobs is None or needle is None or self._flags is not None:
             return
         offsets = blobs.offsets()
-        if not len(offsets) or offsets[-1] - offsets[0] < _SWEPT or list(offsets) != sorted(offsets):
+        if not len(offsets) or offsets[-1] - offsets[0] < _SWEPT or not blobs.in_order:
             return
         flags = bytearray(len(offsets) + 2)
         marks = [_SHARING, _ASCII if needle.isascii() else _ANY, *([_SLASH] if b"/" in needle else [])]

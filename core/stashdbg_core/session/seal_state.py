@@ -52,8 +52,9 @@ class SealState:
         return tuple(part.part for part in self._uncovered.get(seq, ()))
 
     def event_words(self, seq: int) -> str:
-        """Return all there is to say of an event and the seal; mostly nothing."""
-        broken = self.broken_words(seq)
+        """Return what ``words`` do not say of an event and the seal; mostly nothing."""
+        told = self.result is not None and self.result.broken_at == seq
+        broken = "" if told else self.broken_words(seq)
         parts = self.uncovered_parts(seq)
         hidden = f"{' and '.join(parts)} not covered" if parts else ""
         return " · ".join(words for words in (f"seal broken: {broken}" if broken else "", hidden) if words)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.scan import kind_words, scan_tree
 from stashdbg_core.redact.user_rules import rule_set
-from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, seal_path, verify_with_file
+from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, verify_with_file
 from stashdbg_core.seal.make import Progress
+from stashdbg_core.session.seal_place import seal_file_of
 from stashdbg_core.session.seal_state import NO_SEAL, SealState, SealWord
 
 _NOT_OURS: Final = {
@@ -48,30 +49,6 @@ def state_of(result: VerifyResult, path: Path | None = None) -> SealState:
         {seq: tuple(dict.fromkeys(found)) for seq, found in broken.items()},
         {seq: tuple(found) for seq, found in uncovered.items()},
     )
-
-
-def seal_file_of(recording: Recording) -> Path:
-    """Return where the seal of a recording lies, or would.
-
-    Raises:
-        StashError: ``ERR_INVALID_INPUT``: the recording has no file of its own for a seal to lie beside.
-    """
-    path = recording.path
-    if path is None:
-        raise invalid_input("this recording has no file, and a seal lies beside one", hint="save the recording first")
-    if not path.is_file() or _is_archive(path):
-        raise invalid_input(
-            "this recording lies in an archive, where no seal can lie beside it", hint="write it as a file of its own"
-        )
-    return seal_path(path)
-
-
-def has_seal(recording: Recording) -> bool:
-    """Tell whether a seal lies beside the recording's file."""
-    try:
-        return seal_file_of(recording).is_file()
-    except StashError:
-        return False
 
 
 def check_seal(
@@ -127,11 +104,3 @@ def _words(result: VerifyResult) -> tuple[SealWord, str]:
         return "broken", _NOT_OURS[result.verdict]
     where = "" if result.broken_at is None else f" at event {result.broken_at}"
     return "broken", f"BROKEN{where}: {verdict_words(result.verdict)}"
-
-
-def _is_archive(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) == b"PK"
-    except OSError:
-        return False

@@ -12,6 +12,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -195,11 +196,19 @@ class FileBlobs(BlobTable):
 
     def blocks(self, size: int, overlap: int) -> Iterator[tuple[int, bytes]]:
         """Yield the bytes in which all entries lie, in blocks that overlap, each with its offset in the file."""
-        start = min(self._columns["offset"], default=0)
-        ends = map(operator.add, self._columns["offset"], self._columns["length"])
-        end = max(ends, default=0)
+        offsets, lengths = self._columns["offset"], self._columns["length"]
+        if not len(offsets):
+            return
+        start = offsets[0] if self.in_order else min(offsets)
+        end = offsets[-1] + lengths[-1] if self.in_order else max(map(operator.add, offsets, lengths))
         for offset in range(start, end, size):
             yield offset, self._source.read_at(offset, min(size + overlap, end - offset))
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether entries are numbered as they lie in the file."""
+        offsets = self._columns["offset"]
+        return bool(all(map(operator.le, offsets, offsets[1:])))
 
     def offsets(self) -> Sequence[int]:
         """Return where each entry begins."""

@@ -14,6 +14,7 @@ from textual.worker import get_current_worker
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.session.inspection import Inspection, ref_of
+from stashdbg_core.session.seal_place import has_seal, seal_file_of
 from stashdbg_core.session.seal_state import CHECKING, NO_SEAL, SealState
 from stashdbg_tui.verbs.inspecting import Inspecting
 from stashdbg_tui.verbs.marking import Marking
@@ -67,7 +68,9 @@ class Trusting(Inspecting, Marking):
 
     @work(thread=True, exclusive=True, group="seal", exit_on_error=False)
     def _verify(self, recording: Recording) -> None:
-        from stashdbg_core.session.trust import check_seal, has_seal, unchecked
+        if not has_seal(recording):
+            return
+        from stashdbg_core.session.trust import check_seal, unchecked
 
         worker = get_current_worker()
 
@@ -76,8 +79,6 @@ class Trusting(Inspecting, Marking):
                 raise _Stopped
             sleep(0)
 
-        if not has_seal(recording):
-            return
         self.post_message(SealChecked(recording, CHECKING))
         try:
             state = check_seal(recording, progress=progress)
@@ -160,7 +161,6 @@ class Trusting(Inspecting, Marking):
 
     def action_verify(self) -> None:
         """Verify the seal, and list what it says."""
-        from stashdbg_core.session.trust import seal_file_of
         from stashdbg_tui.screens.seal_check import SealCheckDialog
 
         recording = self._whole_recording()
@@ -183,7 +183,6 @@ class Trusting(Inspecting, Marking):
 
     def action_seal(self) -> None:
         """Ask, and seal the recording."""
-        from stashdbg_core.session.trust import seal_file_of
         from stashdbg_tui.screens.seal import SealDialog
 
         recording = self._whole_recording()
