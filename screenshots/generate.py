@@ -35,8 +35,8 @@ FAILED = ("G", "X")
 FIELD = ("2", "tab", "j", "j")
 
 SCENES = {
-    "debugger": Scene(keys=(*":62", "enter")),
-    "debugger-light": Scene(keys=(*":62", "enter"), theme="light"),
+    "debugger": Scene(keys=(*":60", "enter", "4")),
+    "debugger-light": Scene(keys=(*":62", "enter", "3"), theme="light"),
     "help": Scene(keys=("question_mark",)),
     "stats": Scene(keys=("A",)),
     "tutorial-error": Scene(keys=FAILED, rows=30),

@@ -1,6 +1,7 @@
 """A small agent that works a refund desk, recorded call by call with stashdbg. Standard library and stashdbg only.
 
-    python docs/examples/refund_agent.py run.json      record a run against the scripted model in this folder
+    python docs/examples/refund_agent.py run.json                     record a run against the scripted model beside it
+    python docs/examples/refund_agent.py next.json --from fork.json   serve what a fork holds, then go on from there
 
 Each ticket is a growing chat with a model that calls tools, some of them in parallel. The last ticket goes wrong: the
 refund is rejected, and where the wrong amount came from is what the tutorial finds out with the debugger.
@@ -8,6 +9,7 @@ refund is rejected, and where the wrong amount came from is what the tutorial fi
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -20,7 +22,16 @@ from typing import Any
 
 from scripted_model import MODEL, ScriptedModel
 
-from stashdbg import Stash, create_deterministic_clock, create_seeded_random, wrap
+from stashdbg import (
+    Stash,
+    TypeRegistry,
+    create_deterministic_clock,
+    create_recorder,
+    create_replayer,
+    create_seeded_random,
+    open_recording,
+    wrap,
+)
 
 TICKETS = {
     "T-1": "The kettle of order K-11 arrived broken. I'd like my money back in EUR, please.",
@@ -40,13 +51,18 @@ MARKET_RATES = {("GBP", "EUR"): 1.17}
 ARCHIVED_RATES = {("USD", "EUR"): 1.087}  # the archive quotes this pair the other way round
 WORTH_IN_EUR = {"K-11": 49.0, "G-27": 93.6, "P-31": 41.54, "L-48": 129.0, "H-52": 109.48}
 SYSTEM = (
-    "You work a refund desk. Look the order up and read the policy first; check the customer, and the exchange rate if "
-    "the money goes out in another currency; then issue exactly one refund. Never pay out more than the order cost."
+    "You work a refund desk. Look the order up and read the policy first; check the customer, and the exchange rate "
+    "if the money goes out in another currency; then issue exactly one refund. "
+    "Never pay out more than the order was worth."
 )
 
 
 class RefundRejectedError(Exception):
     """The payment service refused to pay out that amount."""
+
+
+TYPES = TypeRegistry(RefundRejectedError)
+"""What a replay rebuilds, so that ``except RefundRejectedError`` catches the recorded error too."""
 
 
 class TicketFailedError(Exception):
@@ -183,14 +199,30 @@ class RefundDesk:
             raise TicketFailedError(f"{ticket} is not solved: {messages[-1]['content']}")
 
 
-def main(path: str) -> int:
-    """Record one day at the desk into ``path``; the scripted model turns away some requests."""
+def work_all(stash: Stash, model_url: str) -> None:
+    """Work the day's tickets, or raise ``TicketFailedError`` at the first that fails."""
+    desk = RefundDesk(stash, model_url)
+    for ticket, text in TICKETS.items():
+        desk.work(ticket, text)
+
+
+def main(path: str, fork: str | None = None) -> int:
+    """Record one day at the desk into ``path``, the calls that ``fork`` holds served from there.
+
+    The scripted model turns away some requests of a day that is recorded from its start.
+    """
     about = "demo: the refund desk of docs/examples, recorded against a scripted local model server, not a real model"
     try:
-        with ScriptedModel(busy_every=11) as model, Stash.record(path, meta={"about": about}) as stash:
-            desk = RefundDesk(stash, model.url)
-            for ticket, text in TICKETS.items():
-                desk.work(ticket, text)
+        with (
+            ScriptedModel(busy_every=0 if fork else 11) as model,
+            create_recorder(path=path, meta={"about": about}) as recorder,
+        ):
+            if fork is None:
+                work_all(Stash(recorder), model.url)
+            else:
+                recorded = open_recording(fork)
+                served = create_replayer(recorded, match="input", live_tail=True, record=recorder, types=TYPES)
+                work_all(Stash(served), model.url)
     except TicketFailedError as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -198,4 +230,8 @@ def main(path: str) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1] if len(sys.argv) > 1 else "run.json"))
+    parser = argparse.ArgumentParser(description="Work the refund desk, recorded.")
+    parser.add_argument("path", nargs="?", default="run.json", help="the recording to write")
+    parser.add_argument("--from", dest="fork", help="a fork whose calls are served before the desk goes on by itself")
+    options = parser.parse_args()
+    raise SystemExit(main(options.path, options.fork))

@@ -32,6 +32,8 @@ _MEMBERS: dict[type[BaseException], tuple[str, ...]] = {
     AttributeError: ("name",),
 }
 """What builtin exceptions keep outside their ``__dict__`` and their args."""
+OMITTED = "__stashdbg_omitted__"
+"""On a rebuilt exception: the attributes that it was recorded without, so that recording it again stores the same."""
 
 
 class RecordedError(Exception):
@@ -82,7 +84,7 @@ def _encode(error: BaseException, losses: Losses) -> Encoding:
     if members is not None:
         tag["exceptions"] = yield "exceptions", members
     yield from _encode_attributes(error, tag, losses)
-    notes = getattr(error, "__notes__", None)
+    notes = _own(error, "__notes__")
     if type(notes) is list and notes:
         tag["notes"] = yield "notes", [note for note in notes if type(note) is str]
     links = {"cause": error.__cause__, "context": None if error.__suppress_context__ else error.__context__}
@@ -100,7 +102,7 @@ def _encode(error: BaseException, losses: Losses) -> Encoding:
 
 
 def _encode_attributes(error: BaseException, tag: Tag, losses: Losses) -> Encoding:
-    kept, omitted = {}, []
+    kept, omitted = {}, list(vars(error).get(OMITTED, ()))
     for name, value in _attributes(error).items():
         before = losses.count
         tree = yield ("attributes", name), value
@@ -119,15 +121,23 @@ def _attributes(error: BaseException) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base, names in _MEMBERS.items():
         if isinstance(error, base):
-            found.update({name: getattr(error, name, None) for name in names})
+            found.update({name: _own(error, name) for name in names})
     found = {name: value for name, value in found.items() if value is not None}
     for cls in type(error).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else tuple(slots):
-            if isinstance(name, str) and hasattr(error, name):
-                found[name] = getattr(error, name)
+            if isinstance(name, str) and (value := _own(error, name)) is not None:
+                found[name] = value
     found.update(vars(error))
     return {name: value for name, value in found.items() if type(name) is str and is_attribute(name)}
+
+
+def _own(error: BaseException, name: str) -> Any:
+    """Return an attribute or None, past a ``__getattr__``: one that delegates breaks on a rebuilt exception."""
+    try:
+        return object.__getattribute__(error, name)
+    except AttributeError:
+        return None
 
 
 def is_attribute(name: str) -> bool:

@@ -12,7 +12,14 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.values.containers import Decoding
-from stashdbg_core.values.exceptions import RecordedError, builtin_base, exception_kind, is_attribute, text_of
+from stashdbg_core.values.exceptions import (
+    OMITTED,
+    RecordedError,
+    builtin_base,
+    exception_kind,
+    is_attribute,
+    text_of,
+)
 from stashdbg_core.values.names import loaded_class
 from stashdbg_core.values.registry import TypeRegistry
 from stashdbg_core.values.scalars import Tag
@@ -32,6 +39,8 @@ def decode_error(tag: Tag, types: TypeRegistry) -> Decoding:
     error = _build(_class_of(tag, types), args, attributes, text)
     if error is None:
         error = _recorded(tag, args, (module, qualname), attributes, text)
+    elif "omitted" in tag:
+        vars(error)[OMITTED] = [name for name in tag["omitted"] if type(name) is str]
     for key in ("cause", "context"):
         if key in tag:
             link = yield tag[key]

@@ -6,7 +6,10 @@ import asyncio
 import concurrent.futures
 import json
 import subprocess
+from email.message import Message
+from io import BytesIO
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -221,3 +224,11 @@ def test_throws_of_other_tools_and_damaged_ones_can_be_raised(tree: Any, text: s
     assert isinstance(error, Exception)
     assert str(error) == text
     assert exception_kind(tree) == "error"
+
+
+def test_a_rebuilt_exception_that_delegates_its_attributes_is_recorded_again() -> None:
+    original = HTTPError("http://localhost/v1", 429, "Too Many Requests", Message(), BytesIO(b"busy"))
+    tree = encode_exception(original)
+    rebuilt = decode_exception(tree)
+    assert (type(rebuilt), rebuilt.code, str(rebuilt)) == (HTTPError, 429, str(original))
+    assert encode_exception(rebuilt) == tree
