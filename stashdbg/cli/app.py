@@ -139,7 +139,8 @@ def _flush_quietly() -> None:
 def _usage_tree(error: Any) -> Any:
     ctx = getattr(error, "ctx", None)
     hint = f"`{ctx.command_path} --help` says how to use it" if ctx is not None else None
-    return _error_tree(ErrorCode.INVALID_INPUT, error.format_message(), hint)
+    message = str(error.format_message())
+    return _error_tree(ErrorCode.INVALID_INPUT, message[:1].lower() + message[1:], hint)
 
 
 def _internal_tree(error: Exception) -> Any:

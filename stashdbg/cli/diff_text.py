@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from stashdbg.cli import console
-from stashdbg.cli.cells import clip
+from stashdbg.cli.cells import cell_len, clip
 from stashdbg.cli.console import Part, Style, Styled
 from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg_core.diff.describe import two_lines
@@ -19,13 +19,16 @@ from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.diff.text import TextDifference, common_start, text_difference
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session import gist
+from stashdbg_core.session.comparison import CAUSE_WORDS
 from stashdbg_core.session.summary import outcome_word, summary
+from stashdbg_core.session.words import counted
 from stashdbg_core.tags import EXCEPTION, STREAM
 
 _ROWS, _RUN, _CHANGES, _LINES = 200, 8, 12, 12
 """Events, events of one kind in a row, changes of an event, and lines of a changed text that are printed."""
 _LEAD = 24
 _NARROW = 40
+_LEAST = 12
 _STYLES: dict[str, Style] = {"added": "string", "removed": "error", "changed": "warning", "moved": "channel"}
 
 
@@ -63,11 +66,11 @@ def print_diff(
 
 def _print_head(result: DiffResult, names: tuple[str, str]) -> None:
     for letter, name, recording in zip("AB", names, (result.a, result.b), strict=True):
-        events = len(recording.events)
-        count = f"{events:,} event{'' if events == 1 else 's'}"
+        count = counted(len(recording.events), "event")
         console.line(Styled(letter, "bold"), f"  {clip(name, 60)}  {clip(recording.id, 60)} · {count}")
     if result.same:
-        console.line(f"no difference: {result.same_count:,} events are the same")
+        same = counted(result.same_count, "event")
+        console.line(f"no difference: {same} {'is' if result.same_count == 1 else 'are'} the same")
         return
     kinds = {"changed": result.changed, "added": result.added, "removed": result.removed, "moved": result.moved}
     parts = [f"{result.same_count:,} same", *(f"{len(rows):,} {name}" for name, rows in kinds.items() if rows)]
@@ -95,8 +98,10 @@ def _print_row(result: DiffResult, row: Row) -> None:
         head.append("  (and moved)")
     if row.kind in ("added", "removed"):
         recording = result.a if other is None else result.b
-        room = max(console.width() - 50, _NARROW)
-        head.append(f"  {outcome_word(event)}  {clip(summary(recording, event, room), room)}")
+        head.append(f"  {outcome_word(event)}  ")
+        used = sum(cell_len(part if isinstance(part, str) else part.text) for part in head)
+        room = max(console.width() - used, _LEAST)
+        head.append(clip(summary(recording, event, room), room))
     console.line(*head)
 
 
@@ -120,7 +125,7 @@ def _print_change(change: FieldChange, *, everything: bool) -> None:
         return
     where = change.pointer if everything else shorten(change.pointer, 200)
     elsewhere = f"  (B: {shorten(change.pointer_after, 200)})" if change.pointer_after else ""
-    console.line(f"  {change.part} ", Styled(where or "(whole)", "key"), elsewhere)
+    console.line(f"  {change.part}", Styled(f" {where}" if where else "", "key"), elsewhere)
     if change.note:
         console.line(Styled(f"    {shorten(change.note, 300)}", "warning"))
     before, after = change.before, change.after
@@ -178,16 +183,7 @@ def _signed(
 def _print_cause(result: DiffResult, cause: Cause | None) -> None:
     if cause is None:
         return
-    words = {
-        "first": "the earliest difference",
-        "flows": "its input holds text of an earlier difference:",
-        "new": "new: its input differs, and holds no text that an earlier output has on one side only",
-        "same-input": "new: the same input gave another output",
-        "no-input": "unknown: no input was recorded",
-        "order": "order only: the same call at another place",
-        "end": "from here on the other recording has no calls",
-    }
-    console.line(Styled("  why ", "bold"), words[cause.verdict])
+    console.line(Styled("  why ", "bold"), CAUSE_WORDS[cause.verdict] + (":" if cause.sources else ""))
     for source in cause.sources:
         console.line(f"      {_source_words(result, source)}")
 
@@ -210,8 +206,9 @@ def _print_tail(result: DiffResult, why: Explanation | None, *, everything: bool
     if timing:
         console.line()
         console.line(Styled(f"{timing:,} event{' differs' if timing == 1 else 's differ'} in time only", "dim"))
-    if why is not None and why.causes:
+    if why is not None and why.unseen:
         console.line()
-        if why.unseen:
-            console.line(f"{why.unseen:,} later differences were not explained")
+        console.line(f"not explained: {counted(why.unseen, 'later difference')}")
+    if why is not None and any(cause.sources for cause in why.causes):
+        console.line()
         console.line(Styled(UNPROVEN, "dim"))

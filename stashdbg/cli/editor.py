@@ -3,55 +3,43 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 from stashdbg.cli import console
-from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.session.editing import (
-    Draft,
-    Edit,
-    draft_of,
-    editor_command,
-    read_edit,
-    run_editor,
-    tree_of_draft,
-)
+from stashdbg_core.fork import Override
+from stashdbg_core.session.editing import Draft, Edit, editor_command, read_edit, run_editor, tree_of_draft
+from stashdbg_core.session.fork_edit import ForkEdit
 
 
-def edited_tree(tree: Json, name: str) -> tuple[bool, Json]:
-    """Let the user edit a value; return whether it changed, and what it is now.
-
-    Args:
-        tree: The value as recorded.
-        name: What it is, for messages.
+def edited_override(edit: ForkEdit) -> Override | None:
+    """Let the user edit an event's outcome; return what it is now, None if it is as recorded.
 
     Raises:
-        StashError: ``ERR_INVALID_INPUT``: there is no editor, it failed, or the text is not JSON. The text is kept, and
-            the hint says where.
+        StashError: ``ERR_INVALID_INPUT``: there is no editor, it failed, or the text is no value that fits. The text is
+            kept, and the hint says where.
     """
     words = editor_command(os.environ)
-    draft = draft_of(tree)
+    draft = edit.draft()
     try:
-        edit = run_editor(words, draft)
-        if edit.status == "at-once":
-            edit = _wait(draft) if console.is_terminal(sys.stdin) else edit
-        if edit.status in ("failed", "deleted", "at-once"):
-            raise invalid_input(edit.message)
-        if edit.status == "unchanged":
-            draft.discard()
-            return False, tree
-        changed = tree_of_draft(draft, edit.text, name)
+        ended = run_editor(words, draft)
+        if ended.status == "at-once":
+            ended = _wait(draft) if console.is_terminal(sys.stdin) else ended
+        if ended.status in ("failed", "deleted", "at-once"):
+            raise invalid_input(ended.message)
+        same = ended.status == "unchanged" or edit.is_recorded(tree_of_draft(draft, ended.text, "the draft"))
+        override = None if same else edit.proposal(draft, ended.text).override
     except StashError as error:
         if not draft.path.exists():
             draft.discard()
             raise
-        hint = f"the text is kept; take it up again with --set-file {draft.path}"
+        hint = f"the text is kept; take it up again with --set-file {shlex.quote(str(draft.path))}"
         if error.message.startswith("the editor returned at once"):
             hint += ", or make the editor wait, as in EDITOR='code --wait'"
         raise StashError(error.message, code=error.code, hint=hint) from None
     draft.discard()
-    return True, changed
+    return override
 
 
 def _wait(draft: Draft) -> Edit:

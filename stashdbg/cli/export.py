@@ -28,8 +28,12 @@ def command(
     limit: LimitOption = None,
 ) -> None:
     """Write a recording in a shape for other readers."""
-    if (asked := flat + pytest + markdown) != 1:
-        raise invalid_input("several shapes were asked for" if asked else "no shape was asked for", hint=_SHAPES)
+    shapes = {"--flat": flat, "--pytest": pytest, "--markdown": markdown}
+    asked = [name for name, wanted in shapes.items() if wanted]
+    if not asked:
+        raise invalid_input("no shape was asked for", hint=f"give one of {', '.join(shapes)}")
+    if len(asked) > 1:
+        raise invalid_input(f"{' and '.join(asked)} exclude each other", hint="give one of them")
     target = Path(output) if output is not None else None
     recording = load_recording(file, limit)
     if flat:
@@ -38,9 +42,6 @@ def command(
         _write_markdown(recording, target, force)
     else:
         _write_pytest(recording, target, force)
-
-
-_SHAPES = "add one of --flat, --pytest and --markdown"
 
 
 def _write_flat(recording: Recording, target: Path | None, force: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
-    from stashdbg_core.canonical import Json
     from stashdbg_core.fork import ForkPlan, Override
     from stashdbg_core.model import Recording
 
@@ -23,7 +22,9 @@ _WIDTH = 100
 
 def command(
     file: FileArgument,
-    at: Annotated[str, typer.Option("--at", metavar="EVENT", help="Where to fork: a seq, or channel:key:ordinal.")],
+    at: Annotated[
+        str, typer.Option("--at", metavar="EVENT", help="The event to fork at: its seq, or channel:key:ordinal.")
+    ],
     value: Annotated[str | None, typer.Option("--set", metavar="JSON", help="The value it returns instead.")] = None,
     value_file: Annotated[
         str | None, typer.Option("--set-file", metavar="F", help="The same from a file: JSON, or plain text in a .txt.")
@@ -47,13 +48,12 @@ def command(
     from stashdbg_core.fork import find_event, fork_with, plan_fork
 
     recording = load_recording(file, limit)
-    event = recording.events[find_event(recording, at)]
+    position = find_event(recording, at)
     override = None
     if given:
         if edit and dry_run:
-            raise invalid_input("--edit and --dry-run exclude each other", hint="say --dry-run without --edit")
-        recorded = _recorded(recording, event)
-        override = _override(recorded, value, value_file, throw, name=f"seq {event.seq}")
+            raise invalid_input("--edit and --dry-run exclude each other", hint="give one of them")
+        override = _override(recording, position, value, value_file, throw)
         if override is None:
             console.narrate("no change, no fork")
             return 0
@@ -78,29 +78,23 @@ def _given(value: str | None, value_file: str | None, throw: str | None, edit: b
 
 
 def _override(
-    recorded: Json, value: str | None, value_file: str | None, throw: str | None, *, name: str
+    recording: Recording, position: int, value: str | None, value_file: str | None, throw: str | None
 ) -> Override | None:
     """Return the outcome asked for; None if the editor changed nothing."""
-    from stashdbg_core.fork import override_of_tree
     from stashdbg_core.fork.override import override_of_text
+    from stashdbg_core.session.fork_edit import start_edit
 
     if throw is not None:
         return override_of_text(throw)
+    edit = start_edit(recording, position)
     if value is not None or value_file is not None:
         from stashdbg.cli.values_given import tree_of_file, tree_of_json
 
         tree = tree_of_json(value) if value is not None else tree_of_file(str(value_file))
-        return override_of_tree(tree, recorded)
-    from stashdbg.cli.editor import edited_tree
+        return edit.override(tree)
+    from stashdbg.cli.editor import edited_override
 
-    changed, tree = edited_tree(recorded, name)
-    return override_of_tree(tree, recorded) if changed else None
-
-
-def _recorded(recording: Recording, event: Any) -> Json:
-    from stashdbg_core.fork.override import recorded_tree
-
-    return recorded_tree(recording, event)
+    return edited_override(edit)
 
 
 def _target(file: str, output: str | None) -> Path:
@@ -136,7 +130,9 @@ def _report(
 def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None) -> list[list[console.Part]]:
     from stashdbg.cli.diff_text import special_text
     from stashdbg_core.diff.preview import preview
+    from stashdbg_core.fork.override import recorded_tree
     from stashdbg_core.sanitize import shorten
+    from stashdbg_core.session.fork_edit import channel_words
 
     event = plan.event
     call = f"event {event.seq}, {shorten(event.channel, 40)} {shorten(event.key, 60)} #{event.ordinal}"
@@ -144,15 +140,15 @@ def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None)
     if override is not None:
         shown = _masked(recording, override)
         word = "raises" if override.outcome == "throw" else "returns"
-        recorded = _recorded(recording, event)
+        recorded = recorded_tree(recording, event)
         old = special_text(recorded, _WIDTH) or preview(recorded, _WIDTH)
         new = special_text(shown.tree, _WIDTH) or preview(shown.tree, _WIDTH)
         lines.append([console.Styled(f"  - {old}", "error")])
         lines.append([console.Styled(f"  + {new}", "string"), f"  ({word})"])
         if shown.masked:
             lines.append([f"  {shown.masked} secret{'' if shown.masked == 1 else 's'} masked in what was given"])
-    lines.append([f"served from the recording: {_counted(plan.served) or 'nothing'}"])
-    lines.append([f"live, if the program does as before: {_counted(plan.live) or 'nothing'}"])
+    lines.append([f"served from the recording: {channel_words(plan.served) or 'nothing'}"])
+    lines.append([f"live, if the program does as before: {channel_words(plan.live) or 'nothing'}"])
     if plan.enclosing:
         seqs = ", ".join(map(str, plan.enclosing))
         lines.append([f"event {seqs} had not ended: it runs live too, or the program would never come here"])
@@ -163,11 +159,3 @@ def _masked(recording: Recording, override: Override) -> Override:
     from stashdbg_core.fork.override import redacted
 
     return redacted(override, recording)
-
-
-def _counted(channels: dict[str, int]) -> str:
-    from stashdbg_core.sanitize import shorten
-
-    shown = [f"{count:,} {shorten(name, 40)}" for name, count in list(channels.items())[:20]]
-    more = len(channels) - len(shown)
-    return ", ".join(shown) + (f" and {more} more channels" if more > 0 else "")

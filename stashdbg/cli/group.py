@@ -13,6 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from stashdbg.cli.command_help import PlainCommand
 from stashdbg.cli.commands import COMMANDS, DEFAULT, VALUE_OPTIONS
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.sanitize import shorten
@@ -58,7 +59,7 @@ def load(name: str) -> Any:
     """Import a command's module and return its typer command."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name=name, help=entry.help)(importlib.import_module(entry.module).command)
+    app.command(name=name, help=entry.help, cls=PlainCommand)(importlib.import_module(entry.module).command)
     return typer.main.get_command(app)
 
 

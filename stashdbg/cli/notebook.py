@@ -16,23 +16,26 @@ from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 def command(
     file: FileArgument,
     add: Annotated[
-        tuple[int, str] | None, typer.Option("--add", metavar="SEQ TEXT", help="Write a note on an event.")
+        tuple[str, str] | None, typer.Option("--add", metavar="EVENT TEXT", help="Write a note on an event.")
     ] = None,
-    drop: Annotated[int | None, typer.Option("--drop", metavar="SEQ", help="Take the notes on an event away.")] = None,
+    drop: Annotated[
+        str | None, typer.Option("--drop", metavar="EVENT", help="Take the notes on an event away.")
+    ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
 ) -> None:
     """Print the bookmarks and notes on a recording, or change them; they lie in the user's state folder."""
-    from stashdbg.cli.show import event_at
+    from stashdbg_core.fork.places import find_event
     from stashdbg_core.session.notebook import Notebook
 
     recording = load_recording(file, limit)
     notebook = Notebook.of(recording)
     if add is not None:
-        event_at(recording, add[0])
-        notebook.add_note(*add)
-    if drop is not None and not notebook.drop_notes(drop):
-        console.narrate(f"event {drop} has no note")
+        notebook.add_note(recording.events[find_event(recording, add[0])].seq, add[1])
+    if drop is not None:
+        seq = recording.events[find_event(recording, drop)].seq
+        if not notebook.drop_notes(seq):
+            console.narrate(f"event {seq} has no note")
     if notebook.problem:
         console.narrate(Styled("note: ", "warning"), notebook.problem)
     if as_json:
@@ -48,4 +51,4 @@ def command(
         for entry in entries:
             console.line(Styled(name, "dim"), "  ", entry)
     if not (notebook.bookmarks or notebook.notes or notebook.breakpoints or notebook.watches):
-        console.narrate("nothing is marked; --add SEQ TEXT writes a note, m in the debugger sets a bookmark")
+        console.narrate("nothing is marked; --add EVENT TEXT writes a note, m in the debugger sets a bookmark")

@@ -10,10 +10,11 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption, OutputOption
-from stashdbg.cli.redaction import PiiOption, RulesOption, counted, finding_parts
+from stashdbg.cli.redaction import PiiOption, RulesOption, finding_parts
 from stashdbg_core.redact.scan import ScanFinding, kind_words
 from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.seal.seal_file import seal_path
+from stashdbg_core.session.words import counted
 
 _SHOWN = 20
 

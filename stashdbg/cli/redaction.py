@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 RulesOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--rules", metavar="FILE", help="A TOML file of own rules, instead of the one in the configuration."),
+    typer.Option("--rules", metavar="F", help="A TOML file of your own rules, instead of the configured one."),
 ]
 PiiOption: TypeAlias = Annotated[
-    bool, typer.Option("--pii", help="Also what tells of people: e-mail, phone, card, account and IP numbers.")
+    bool, typer.Option("--pii", help="Personal data too: e-mail addresses, phone, card, account and IP numbers.")
 ]
 
 _POINTER = 80
@@ -29,8 +29,3 @@ def finding_parts(finding: ScanFinding) -> list[console.Part]:
     where = "" if finding.seq is None else f"event {finding.seq}"
     pointer = clip(finding.pointer, _POINTER) or "(all of it)"
     return [f"{where:<12}{finding.part:<10}", Styled(f"{finding.kind:<18}", "warning"), f"  {pointer}"]
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural where it should be."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

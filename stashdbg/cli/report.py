@@ -16,11 +16,11 @@ from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recordings
 from stashdbg.cli.options import ForceOption, JsonOption, LimitOption
-from stashdbg.cli.redaction import PiiOption, RulesOption, counted
+from stashdbg.cli.redaction import PiiOption, RulesOption
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.report import Bundle, Fields, Offer, describe, issue_body, issue_url
-from stashdbg_core.session.words import size_words
+from stashdbg_core.session.words import counted, size_words
 
 EPOCH = "SOURCE_DATE_EPOCH"
 _LABEL = 80
@@ -32,7 +32,7 @@ def command(
     include: Annotated[
         list[str] | None,
         typer.Option(
-            "--include", metavar="ID", help="A unit of --list, or several with commas; repeatable. All if none."
+            "--include", metavar="ID", help="A unit of --list, or several with commas; repeatable. All if not given."
         ),
     ] = None,
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="One line: what went wrong.")] = "",
@@ -41,7 +41,7 @@ def command(
     actual: Annotated[str, typer.Option("--actual", metavar="TEXT", help="What happened instead.")] = "",
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT.zip", help="The archive; named by date and title if none."),
+        typer.Option("--output", "-o", metavar="OUT.zip", help="The archive; named by date and title if not given."),
     ] = None,
     repo: Annotated[
         str | None,
@@ -49,7 +49,9 @@ def command(
     ] = None,
     now: Annotated[
         str | None,
-        typer.Option("--now", metavar="ISO", help="The moment of the report; for archives equal to the byte."),
+        typer.Option(
+            "--now", metavar="ISO", help="The time of the report, for an archive that is the same to the byte."
+        ),
     ] = None,
     rules: RulesOption = None,
     pii: PiiOption = False,

@@ -7,9 +7,10 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
-from stashdbg.cli.redaction import PiiOption, RulesOption, counted, finding_parts
+from stashdbg.cli.redaction import PiiOption, RulesOption, finding_parts
 from stashdbg_core.redact.scan import kind_words, scan_recording
 from stashdbg_core.redact.user_rules import rule_set
+from stashdbg_core.session.words import counted
 
 
 def command(

@@ -13,6 +13,7 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.words import counted
 
 _POINTER = 40
 _TEXT_AT_LEAST = 24
@@ -45,22 +46,18 @@ def command(
     for hit, at in zip(hits, where, strict=True):
         room = max(console.width() - wide - place - 4, _TEXT_AT_LEAST)
         start = max(hit.start - max((room - hit.length) // 2, 0), 0) if len(hit.text) > room else 0
-        before, found, after = (
+        before, marked, after = (
             hit.text[start : hit.start],
             hit.text[hit.start : hit.start + hit.length],
             hit.text[hit.start + hit.length :],
         )
-        found = clip(found, room - min(len(before), room // 2))
-        rest = max(room - len(before) - len(found), 0)
+        marked = clip(marked, room - min(len(before), room // 2))
+        rest = max(room - len(before) - len(marked), 0)
         console.line(
             f"{str(hit.seq).rjust(wide)}  ", Styled(clip(at, place).ljust(place), "dim"), "  ",
-            before[-room // 2 :] if len(before) > room // 2 else before, Styled(found, "bold"), clip(after, rest),
+            before[-room // 2 :] if len(before) > room // 2 else before, Styled(marked, "bold"), clip(after, rest),
         )  # fmt: skip
     events = len({hit.position for hit in hits})
-    counted = f"{_count(len(hits), 'place')} in {_count(events, 'event')}" if hits else "nothing found"
+    found = f"{counted(len(hits), 'place')} in {counted(events, 'event')}" if hits else "nothing found"
     said = f"; stopped there, --max {most} asks for no more" if search.truncated and not first else ""
-    console.narrate(counted + ("" if first and hits else f", {_count(search.scanned, 'event')} looked at") + said)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    console.narrate(found + ("" if first and hits else f", {counted(search.scanned, 'event')} searched") + said)

@@ -10,7 +10,7 @@ import typer
 from stashdbg.cli import console
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
-from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 def command(
     file: FileArgument,
-    at: Annotated[int | None, typer.Option("--at", metavar="SEQ", help="Print this one event whole.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="EVENT", help="The event to print whole: its seq, or channel:key:ordinal."),
+    ] = None,
     query: Annotated[
         str | None,
         typer.Option("--filter", metavar="QUERY", help="Only events that fit, such as 'is:error key:search*'."),
@@ -33,12 +36,13 @@ def command(
 ) -> None:
     """List the events of a recording, or print one event whole."""
     from stashdbg.cli.filtering import events_that_fit, own_columns
+    from stashdbg_core.fork.places import find_event
 
     own = own_columns(columns)
     recording = load_recording(file, limit)
-    event = None if at is None else event_at(recording, at)
+    event = None if at is None else recording.events[find_event(recording, at)]
     if event is not None and query is not None:
-        raise invalid_input("--at and --filter together", hint="--at prints one event, whatever it is")
+        raise invalid_input("--at and --filter exclude each other", hint="--at prints one event, whatever it is")
     events: Iterable[RecordedEvent] = [event] if event is not None else events_that_fit(recording, query)
     if as_json:
         print_json(recording, events, own)
@@ -60,24 +64,3 @@ def print_json(
 
     for chunk in recording_chunks(recording, recording.events if events is None else events, columns):
         console.ascii_text(chunk)
-
-
-def event_at(recording: Recording, seq: int) -> RecordedEvent:
-    """Return the event with this ``seq``.
-
-    Raises:
-        StashError: ``ERR_INVALID_INPUT``; there is none, and the hint says which there are.
-    """
-    position = recording.events.position_of(seq)
-    if position is None:
-        raise _no_event(recording, seq)
-    return recording.events[position]
-
-
-def _no_event(recording: Recording, seq: int) -> StashError:
-    events = recording.events
-    if not len(events):
-        return invalid_input(f"no event {seq}", hint="the recording has no events")
-    first, last = events[0].seq, events[-1].seq
-    gaps = "" if last - first + 1 == len(events) else f", {len(events):,} of them"
-    return invalid_input(f"no event {seq}", hint=f"the recording has events {first} to {last}{gaps}")

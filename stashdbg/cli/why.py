@@ -26,29 +26,29 @@ _INDENT = 6
 
 def command(
     file: FileArgument,
-    at: Annotated[int, typer.Option("--at", metavar="SEQ", help="The event to explain.")],
+    at: Annotated[
+        str, typer.Option("--at", metavar="EVENT", help="The event to explain: its seq, or channel:key:ordinal.")
+    ],
     pointer: Annotated[
         str | None, typer.Option("--pointer", metavar="P", help="One field of its value or input, such as /amount.")
     ] = None,
     text: Annotated[str | None, typer.Option("--text", metavar="T", help="A text that stands in it.")] = None,
     part: Annotated[
-        Literal["value", "input"] | None, typer.Option("--part", help="Which of them, where both have it.")
+        Literal["value", "input"] | None,
+        typer.Option("--part", metavar="value|input", help="Which of them, where both have it."),
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
 ) -> None:
     """Walk back from a call through the events whose outputs reached its input."""
-    from stashdbg.cli.show import event_at
+    from stashdbg_core.fork.places import find_event
     from stashdbg_core.session.tasks import Task
     from stashdbg_core.session.why import why_steps
 
     if pointer is not None and text is not None:
-        raise invalid_input("--pointer and --text together", hint="ask for one of them")
+        raise invalid_input("--pointer and --text exclude each other", hint="give one of them")
     recording = load_recording(file, limit)
-    event_at(recording, at)
-    position = recording.events.position_of(at)
-    assert position is not None
-    found = Task(why_steps(recording, position, pointer=pointer, text=text, part=part)).run()
+    found = Task(why_steps(recording, find_event(recording, at), pointer=pointer, text=text, part=part)).run()
     if as_json:
         console.ascii_text(json_text(found.to_json()) + "\n")
     else:
@@ -97,7 +97,8 @@ def _print_link(link: Link) -> None:
         where = _where(evidence)
         words = f"  {evidence.words}"
         room = max(console.width() - len(lead) - len(target) - len(words) - len(where) - 4, 12)
-        console.line(lead, Styled(target, "bold"), words, Styled(where, "dim"), "  ", clip(evidence.text, room))
+        text = f"  {clip(evidence.text, room)}" if evidence.text else ""
+        console.line(lead, Styled(target, "bold"), words, Styled(where, "dim"), text)
     left = link.more + max(len(link.evidence) - _SHOWN, 0)
     if left:
         console.line(lead, " " * (len(str(link.to)) + 2), Styled(f"  and {left} more", "dim"))

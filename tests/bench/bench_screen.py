@@ -1,6 +1,8 @@
 """First paint and key to paint of the screen in a pseudo-terminal, beside a bare Line-API list in the same Textual.
 
 ``python tests/bench/bench_screen.py [EVENTS ...]`` prints a table; a million events are synthetic and take no file.
+Up to ``MOST_IN_FILE`` events the run is opened from a file as well, by the screen and, where it is installed, by
+``less``. Bytecode is cached, as it is after an installation.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ import importlib.util
 import os
 import pty
 import select
+import shutil
 import signal
 import statistics
 import struct
 import sys
+import tempfile
 import termios
 import time
 from pathlib import Path
@@ -22,8 +26,13 @@ from typing import ClassVar
 ROOT = Path(__file__).parents[2]
 ROWS, COLUMNS = 40, 120
 KEYS = {"down": b"\x1b[B", "page down": b"\x1b[6~", "end": b"\x1b[F", "home": b"\x1b[H"}
+LESS_KEYS = {"down": b"j", "page down": b" ", "end": b"G", "home": b"g"}
 QUIET_SECONDS = 0.12
 """So long without output means that a paint is over."""
+MOST_IN_FILE = 100_000
+WANTED = {"bare list": b"chan", "less": b'"version"'}
+"""What the first screen that counts shows; elsewhere it is what the recorded calls returned."""
+MOVES = [("down", "go(1)"), ("pagedown", "go(38)"), ("end", "go(1000000000)"), ("home", "go(-1000000000)")]
 
 
 def bare_app(count: int):
@@ -33,12 +42,7 @@ def bare_app(count: int):
     from textual.strip import Segment, Strip
 
     class Bare(ScrollView, can_focus=True):
-        BINDINGS: ClassVar = [
-            ("down", "go(1)"),
-            ("pagedown", "go(38)"),
-            ("end", "go(1000000000)"),
-            ("home", "go(-1000000000)"),
-        ]
+        BINDINGS: ClassVar = MOVES
         at = 0
 
         def on_mount(self):
@@ -66,24 +70,77 @@ def bare_app(count: int):
     return BareApp()
 
 
-def stash_app(count: int):
-    from stashdbg_tui.app import StashApp
-
+def endless_run(count: int):
     spec = importlib.util.spec_from_file_location("recordings", ROOT / "tests" / "tui" / "recordings.py")
     recordings = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(recordings)
-    return StashApp(recording=recordings.endless_run(count))
+    return recordings.endless_run(count)
+
+
+def screen_app(count: int):
+    from stashdbg_tui.app import StashApp
+
+    return StashApp(recording=endless_run(count))
+
+
+def timeline_app(count: int):
+    """The timeline over a session, without the panes that follow it."""
+    from textual.app import App
+
+    from stashdbg_core.session.session import Session
+    from stashdbg_tui.screens import main
+    from stashdbg_tui.theme import DARK
+    from stashdbg_tui.widgets.timeline import Timeline
+
+    class AloneApp(App):
+        CSS_PATH = Path(main.__file__).with_name("main.tcss")
+        BINDINGS: ClassVar = MOVES
+
+        def __init__(self):
+            super().__init__()
+            self.register_theme(DARK)
+            self.theme = DARK.name
+            self.session = Session(endless_run(count))
+
+        def compose(self):
+            yield Timeline(id="rows")
+
+        def on_mount(self):
+            self.query_one(Timeline).show_session(self.session)
+
+        def action_go(self, by):
+            move = self.session.page(by)
+            if move.made:
+                self.query_one(Timeline).show_cursor(move.position)
+
+    return AloneApp()
+
+
+def file_app(path: str):
+    from stashdbg_tui.app import StashApp
+
+    return StashApp([Path(path)])
+
+
+APPS = {
+    "bare list": lambda text: bare_app(int(text)),
+    "timeline alone": lambda text: timeline_app(int(text)),
+    "whole screen": lambda text: screen_app(int(text)),
+    "from a file": file_app,
+}
 
 
 class Terminal:
     """A child on a pseudo-terminal, and how long its answers take."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, kind: str, argument: str, cache: Path) -> None:
         self.pid, self.fd = pty.fork()
         if not self.pid:
             paths = os.pathsep.join(str(ROOT / part) for part in ("", "core", "tui"))
-            os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": paths}
-            os.execv(sys.executable, [sys.executable, __file__, "--child", *arguments])
+            os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": paths, "LESS": ""}
+            os.environ |= {"PYTHONPYCACHEPREFIX": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
+            program = ["less", argument] if kind == "less" else [sys.executable, __file__, "--child", kind, argument]
+            os.execvp(program[0], program)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
 
     def read_until_quiet(self, seconds: float, wanted: bytes = b"") -> tuple[float, bytes]:
@@ -120,25 +177,36 @@ class Terminal:
         os.close(self.fd)
 
 
-def measure(kind: str, count: int) -> list[str]:
+def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
     paints, cells = [], []
-    for _ in range(3):
-        terminal = Terminal(kind, str(count))
-        paints.append(terminal.read_until_quiet(20.0, wanted=b"chan" if kind == "bare" else b"answer")[0])
-        if len(paints) < 3:
+    for turn in range(4):
+        terminal = Terminal(kind, argument, cache)
+        paints.append(terminal.read_until_quiet(20.0, wanted=WANTED.get(kind, b"answer"))[0])
+        if turn < 3:
             terminal.close()
-    for code in KEYS.values():
+    for code in (LESS_KEYS if kind == "less" else KEYS).values():
         times = [terminal.key(code) * 1000 for _ in range(25)]
         cells.append(f"{statistics.median(times):.0f}/{statistics.quantiles(times, n=20)[-1]:.0f}")
     cells.append(str(terminal.memory()))
     terminal.close()
-    return [kind, f"{count:,}", f"{statistics.median(paints) * 1000:.0f}", *cells]
+    return [kind, f"{count:,}", f"{statistics.median(paints[1:]) * 1000:.0f}", *cells]  # the first fills caches
 
 
 def main() -> None:
+    sys.path[:0] = [str(ROOT / part) for part in ("core", "tui")]
+    from stashdbg_core.store.writer import write_recording
+
     counts = [int(text) for text in sys.argv[1:]] or [1_000, 100_000, 1_000_000]
     head = ["screen", "events", "first paint ms", *(f"{name} p50/p95" for name in KEYS), "peak MB"]
-    rows = [measure(kind, count) for count in counts for kind in ("bare", "stash")]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder) / "bytecode"
+        for count in counts:
+            rows += [measure(kind, count, str(count), cache) for kind in APPS if kind != "from a file"]
+            if count <= MOST_IN_FILE:
+                path = write_recording(endless_run(count), Path(folder) / f"{count}.json")
+                kinds = ["from a file", *(["less"] if shutil.which("less") else [])]
+                rows += [measure(kind, count, str(path), cache) for kind in kinds]
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
     for row in [head, *rows]:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
@@ -146,6 +214,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        (bare_app if sys.argv[2] == "bare" else stash_app)(int(sys.argv[3])).run()
+        APPS[sys.argv[2]](sys.argv[3]).run()
     else:
         main()

@@ -163,3 +163,31 @@ def test_recorded_text_does_not_reach_the_terminal(stashdbg: Command, make: Make
 def test_a_closed_pipe_ends_quietly(shell: Command, pair: tuple[Path, Path]) -> None:
     done = shell("$STASHDBG diff a.json b.json --all | true")
     assert done.stderr == b""
+
+
+def test_a_value_that_differs_as_a_whole_needs_no_place(make: Callable[..., Path], stashdbg: Callable) -> None:
+    out = stashdbg("diff", make([{"value": 41}], "a.json"), make([{"value": 99}], "b.json")).out
+    assert "  value\n    - 41\n    + 99\n" in out
+
+
+def test_an_explanation_quotes_a_decimal_number_whole(make: Callable[..., Path], stashdbg: Callable) -> None:
+    a, b = (
+        make([{"value": f"it is {price} EUR"}, {"key": "pay", "value": "ok", "input": f"pay {price}"}], f"{price}.json")
+        for price in (49.9, 61.9)
+    )
+    out = stashdbg("diff", a, b, "--explain").out
+    assert "why the earliest difference: nothing before it differs" in out
+    assert "why its input holds text of an earlier difference:" in out
+    assert "4 characters verbatim, '49.9'" in out or "4 characters verbatim, '61.9'" in out
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_added_and_removed_events_fit_the_width(
+    columns: int, make: Callable[..., Path], stashdbg: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = make([{"value": 1}], "a.json")
+    b = make([{"value": 1}, {"key": "k" * 20, "value": "word " * 100}], "b.json")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    (line,) = (line for line in stashdbg("diff", a, b).out.splitlines() if line.startswith("added"))
+    assert len(line) == columns
+    assert "word" in line

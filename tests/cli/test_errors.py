@@ -68,7 +68,6 @@ def test_what_cannot_be_read_is_66(tmp_path: Path, stashdbg: Callable, process: 
         ["show"],
         ["show", "--bad", "x"],
         ["show", "x", "y"],
-        ["show", "x", "--at", "three"],
         ["--theme"],
         ["--frobnicate", "run.json"],
         ["convert", "x"],

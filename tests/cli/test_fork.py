@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from stashdbg_core.session.fork_edit import start_edit
 from stashdbg_core.store.open import open_recording
+from stashdbg_tui.drafts import Drafts
 
 Command = Callable[..., Any]
 SECRET = "sk-proj-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA" * 2
@@ -117,7 +120,37 @@ def test_secrets_that_are_typed_in_are_masked_everywhere(stashdbg: Command, reco
             assert ran.code == 0
             assert SECRET not in ran.out + ran.err
     (tmp_path / "v.txt").unlink()
+    assert len(list(tmp_path.glob("run-fork*.json"))) == 6
     assert all(SECRET.encode() not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--throw", f"ghp_{'aB3dE5gH7j' * 4}"],
+        ["--throw", f"ghp_{'aB3dE5gH7j' * 4}:late"],
+        ["--set", json.dumps({"a": [{"$stash": "uuid", "value": f"ghp_{'aB3dE5gH7j' * 4}"}]})],
+    ],
+)
+def test_a_secret_where_none_can_be_masked_is_refused(stashdbg: Command, recording: Path, words: list[str]) -> None:
+    for flag in ([], ["--json"], ["--dry-run"]):
+        ran = stashdbg("fork", recording, "--at", "1", *words, *flag)
+        assert (ran.code, ran.out) == (64, "")
+        assert "secret" in ran.err and "ghp_" not in ran.err
+    assert [path.name for path in recording.parent.iterdir()] == ["run.json"]
+
+
+def test_a_secret_in_a_message_given_for_a_stream_is_masked_across_its_chunks(
+    stashdbg: Command, streamed: Path, editor: Callable[[str], None], tmp_path: Path
+) -> None:
+    editor(f"open(path, 'w').write('It is {SECRET} sunny')")
+    for words in (["--set", f'"It is {SECRET} sunny"'], ["--edit"]):
+        ran = stashdbg("fork", streamed, "--at", "0", *words)
+        assert ran.code == 0, ran.err
+        assert "1 secret masked" in ran.err
+        assert "".join(spoken(Path(ran.out.strip()))) == "It is [REDACTED:openai-key#1] sunny"
+    (tmp_path / "my editor.py").unlink()
+    assert all(SECRET[:20].encode() not in path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_an_edit_is_taken_over(
@@ -150,6 +183,63 @@ def test_an_edit_that_is_not_taken_is_kept_in_a_named_file(
     assert value(Path(stashdbg("fork", recording, "--at", "1", "--set-file", kept).out.strip())) == [1]
 
 
+@pytest.fixture
+def streamed(make: Callable[..., Path]) -> Path:
+    """A recording whose one answer came as OpenAI chunks."""
+    chunks = [{"id": n, "choices": [{"delta": {"content": word}}]} for n, word in enumerate(["It ", "is ", "sunny"])]
+    stream = {"$stash": "stream", "kind": "async", "chunks": chunks, "times": [0.0, 1.0, 2.0], "ending": "exhausted"}
+    return make([{"channel": "llm", "key": "chat", "value": stream}])
+
+
+def spoken(path: Path) -> list[Any]:
+    chunks = value(path)["chunks"]
+    assert [chunk["id"] for chunk in chunks] == [0, 1, 2]
+    return [chunk["choices"][0]["delta"]["content"] for chunk in chunks]
+
+
+def test_a_streamed_answer_is_edited_as_its_joined_message(
+    stashdbg: Command, streamed: Path, editor: Callable[[str], None]
+) -> None:
+    editor("assert text == 'It is sunny\\n'\nopen(path, 'w').write(text.replace('is sunny', 'will rain'))")
+    ran = stashdbg("fork", streamed, "--at", "0", "--edit")
+    assert ran.code == 0, ran.err
+    assert spoken(Path(ran.out.strip())) == ["It ", "will rain", ""]
+
+
+def test_a_message_given_for_a_streamed_answer_is_spelled_over_its_chunks(stashdbg: Command, streamed: Path) -> None:
+    ran = stashdbg("fork", streamed, "--at", "0", "--set", '"It is wet"')
+    assert spoken(Path(ran.out.strip())) == ["It ", "is ", "wet"]
+    ran = stashdbg("fork", streamed, "--at", "0", "--set", '[{"id": 9}]')
+    assert value(Path(ran.out.strip()))["chunks"] == [{"id": 9}]
+    ran = stashdbg("fork", streamed, "--at", "0", "--set", "7")
+    assert (ran.code, ran.out) == (64, "")
+    assert "the message is a text" in ran.err and "whole list of chunks" in ran.err
+
+
+def test_the_line_that_names_a_left_draft_runs(stashdbg: Command, streamed: Path, tmp_path: Path) -> None:
+    drafts = Drafts()
+    edit = start_edit(open_recording(streamed), 0)
+    draft = edit.draft(tmp_path)
+    draft.path.write_text("It is not sunny\n")
+    drafts.keep(edit, draft)
+    said = drafts.farewell()
+    assert said is not None
+    line = shlex.split(said.plain.splitlines()[-1])
+    assert line[0] == "stashdbg"
+    ran = stashdbg(*line[1:])
+    assert ran.code == 0, ran.err
+    assert "".join(spoken(Path(ran.out.strip()))) == "It is not sunny"
+
+
+def test_an_edit_that_only_spells_the_value_otherwise_makes_no_fork(
+    stashdbg: Command, recording: Path, editor: Callable[[str], None], tmp_path: Path
+) -> None:
+    editor("import json\nopen(path, 'w').write(json.dumps(json.loads(text)))")
+    ran = stashdbg("fork", recording, "--at", "1", "--edit")
+    assert (ran.code, ran.out, ran.err) == (0, "", "no change, no fork\n")
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+
+
 def test_no_change_makes_no_fork(
     stashdbg: Command, recording: Path, editor: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +266,7 @@ def test_the_tree_is_printed(stashdbg: Command, recording: Path) -> None:
     out = stashdbg("forks", recording.parent).out.splitlines()
     assert [line.split()[0] for line in out] == ["run.json", "└─", "└─"]
     assert "run-fork.json" in out[1]
-    assert "forked at 2 with another value" in out[1]
+    assert "forked at event 2 with another value" in out[1]
     assert out[2].startswith("   └─ run-fork-fork.json")
     found = json.loads(stashdbg("forks", recording.parent, "--json").out)
     assert [set(branch) >= {"id", "file", "parent", "at", "events"} for branch in found["recordings"]] == [True] * 3

@@ -53,6 +53,16 @@ def test_every_command_has_help(command: str, stashdbg: Callable) -> None:
     assert COMMANDS[command].help in " ".join(ran.out.split())
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [("show", "FILE"), ("open", "FILE..."), ("diff", "A B"), ("forks", "[FOLDER]"), ("search", "FILE TEXT")],
+)
+def test_a_usage_line_names_arguments_plainly(command: str, usage: str, stashdbg: Callable) -> None:
+    out = stashdbg(command, "--help").out
+    assert out.splitlines()[0] == f"Usage: stashdbg {command} [OPTIONS] {usage}"
+    assert not any(odd in out for odd in ("{", "<", "[["))
+
+
 def test_help_lists_every_command_uncut(stashdbg: Callable) -> None:
     ran = stashdbg("--help")
     assert ran.code == 0

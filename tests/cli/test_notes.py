@@ -32,6 +32,11 @@ def test_a_note_is_written_and_read_and_the_recording_untouched(recording: Path,
     assert recording.read_bytes() == before
 
 
+def test_a_note_takes_the_name_of_a_call(recording: Path, stashdbg: Callable) -> None:
+    assert stashdbg("notes", recording, "--add", "tool:search:1", "slow").out == "event 2\n  slow\n"
+    assert stashdbg("notes", recording, "--drop", "tool:search:1").out == ""
+
+
 @pytest.mark.parametrize("words", [("--add", "99", "x"), ("--add", "1", " "), ("--add", "x", "y")])
 def test_a_note_needs_an_event_and_a_text(recording: Path, stashdbg: Callable, words: tuple[str, ...]) -> None:
     ran = stashdbg("notes", recording, *words)

@@ -13,7 +13,7 @@ def test_hits_are_lines_with_their_place(recording: Path, stashdbg: Callable) ->
     ran = stashdbg("search", recording, "sunny")
     assert ran.code == 0
     assert [line.split() for line in ran.out.splitlines()] == [["1", "value", "/0", "sunny"]]
-    assert ran.err == "1 place in 1 event, 4 events looked at\n"
+    assert ran.err == "1 place in 1 event, 4 events searched\n"
 
 
 def test_json_has_the_stable_keys(recording: Path, stashdbg: Callable) -> None:
@@ -26,7 +26,7 @@ def test_json_has_the_stable_keys(recording: Path, stashdbg: Callable) -> None:
 
 def test_nothing_found_is_no_fault(recording: Path, stashdbg: Callable) -> None:
     ran = stashdbg("search", recording, "nowhere")
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing found, 4 events looked at\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing found, 4 events searched\n")
 
 
 def test_the_origin_is_the_first_hit(recording: Path, stashdbg: Callable) -> None:

@@ -92,6 +92,16 @@ def test_one_event_is_shown_whole(recording: Path, stashdbg: Callable) -> None:
     assert one["events"] == [json.loads(stashdbg("show", recording, "--json").out)["events"][1]]
 
 
+@pytest.mark.parametrize("command", ["show", "why", "fork"])
+def test_an_event_may_be_named_by_its_call(command: str, recording: Path, stashdbg: Callable) -> None:
+    dry = ["--dry-run"] if command == "fork" else []
+    by_name = stashdbg(command, recording, "--at", "tool:search:1", *dry, "--json")
+    assert (by_name.code, by_name) == (0, stashdbg(command, recording, "--at", "2", *dry, "--json"))
+    ran = stashdbg(command, recording, "--at", "three", *dry)
+    assert (ran.code, ran.out) == (64, "")
+    assert "channel:key:ordinal" in ran.err
+
+
 @pytest.mark.parametrize("seq", ["4", "-1", "99999999999999999999999"])
 def test_an_event_that_is_not_there_names_those_that_are(seq: str, recording: Path, stashdbg: Callable) -> None:
     ran = stashdbg("show", recording, "--at", seq)

@@ -51,7 +51,7 @@ def test_a_text_is_asked_for_like_a_field(demo: Path, stashdbg: Callable) -> Non
         (["--at", "62", "--pointer", "/nope"], "event 62 has no field /nope"),
         (["--at", "62", "--pointer", "amount"], "not a JSON pointer"),
         (["--at", "62", "--text", "nowhere"], "event 62 has no text"),
-        (["--at", "62", "--text", "a", "--pointer", ""], "together"),
+        (["--at", "62", "--text", "a", "--pointer", ""], "exclude each other"),
         ([], "--at"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from stashdbg_core.session.run_stats import run_stats_steps
 from stashdbg_core.session.tasks import Task
 from stashdbg_core.store.writer import write_recording
-from stashdbg_tui.keymap import checked, read_keymap
+from stashdbg_tui.keymap import PRESETS, checked, read_keymap
 
 
 def test_statistics_are_summed_by_channel_and_name(agent):
@@ -86,3 +86,34 @@ def test_a_file_that_is_none_is_said(tmp_path):
     assert "not TOML" in read_keymap(bad)[1][0]
     bad.write_text('[keys]\nquit = "Q"\n":" = "x"\n')
     assert read_keymap(bad)[0] == {"quit": "Q"}
+
+
+def test_the_keys_of_pdb_are_a_preset_that_lines_of_the_file_change(drive, agent, tmp_path):
+    file = tmp_path / "keys.toml"
+    file.write_text('preset = "pdb"\n"error.next" = "f3"\n"help" = "n"\n')
+
+    async def test(d):
+        assert "n is taken by step.over" in d.status
+        await d.press("n")
+        assert d.position == 1
+        await d.press("N")
+        assert d.position == 0
+        await d.press("slash", *"Riga", "enter")
+        at = d.position
+        await d.press("full_stop")
+        assert d.position > at or "hit" in d.status
+        await d.press("comma")
+        assert d.position == at
+
+    drive(test, recording=agent, keymap=file, size=(120, 30))
+
+
+def test_presets_are_whole_keymaps_and_a_strange_one_is_named():
+    for preset, keys in PRESETS.items():
+        assert checked(dict(keys)) == (dict(keys), []) == checked({}, preset)
+    assert checked({"quit": "Q"}, "vi") == ({"quit": "Q"}, ["no preset is called vi; there is pdb"])
+
+
+def test_keys_of_screens_that_never_meet_may_be_the_same():
+    assert checked({"step.over": "f3", "change.next": "f3"})[1] == []
+    assert "taken by" in checked({"step.over": "f3", "fold": "f3"})[1][0]

@@ -21,6 +21,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.crash import crash_report
+from stashdbg_tui.history import History, history_path
 from stashdbg_tui.keymap import keymap_path, read_keymap
 from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
@@ -29,6 +30,8 @@ from stashdbg_tui.workers.loader import ArchiveOpened, HeadLoaded, LoadFailed, R
 if TYPE_CHECKING:
     from textual.command import Provider
 
+OPENING_SECONDS = 0.15
+"""From here on it is said that a file is being read; most are open before."""
 _SHORT = {
     "dark": DARK.name,
     "light": LIGHT.name,
@@ -53,6 +56,7 @@ class StashApp(App[None]):
         recording: Shown instead of a file, for tests and screenshots.
         theme: ``dark``, ``light``, ``ansi``, or the name of any Textual theme.
         keymap: The user's own keys, a TOML file.
+        history: What is kept between sessions, a file; in memory only if None.
     """
 
     TITLE = "stashdbg"
@@ -68,18 +72,21 @@ class StashApp(App[None]):
         recording: Recording | None = None,
         theme: str | None = None,
         keymap: Path | None = None,
+        history: Path | None = None,
     ) -> None:
         without_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if without_colour else None)
         self.paths = list(paths)
         self.limits = limits or Limits()
         self.keymap_file = keymap
+        self.history = History(history)
         self.ascii_only = False
         """Whether the terminal shows no more than ASCII signs."""
         self.failure: StashError | None = None
         """Why nothing could be shown at all."""
         self.main_screen = MainScreen()
         self._given = recording
+        self._opening: Path | None = None
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         name = theme or os.environ.get("TEXTUAL_THEME") or DARK.name
@@ -95,24 +102,37 @@ class StashApp(App[None]):
         known = self.current_theme.to_color_system().generate()
         return {name: _resolved(value, known) for name, value in FALLBACK.items()}
 
-    def on_mount(self) -> None:
-        """Show the screen, then start to read."""
+    async def on_mount(self) -> None:
+        """Start to read, and make the screen meanwhile."""
+        first = self.paths[0] if self._given is None and self.paths else None
+        if first is not None:
+            self._load(first)
         if self.keymap_file is not None:
             keys, problems = read_keymap(self.keymap_file)
             if keys:
                 self.set_keymap(keys)
             if problems:
                 self.main_screen.greeting = f"keys.toml: {problems[0]}"
-        self.push_screen(self.main_screen)
+        await self.push_screen(self.main_screen)
         if self._given is not None:
-            self.call_later(self.main_screen.show_recording, self._given)
-        elif self.paths:
-            self.call_later(self.open_file, self.paths[0])
+            self.main_screen.show_recording(self._given)
+        if first is not None:
+            self._wait_for(first)
 
     def open_file(self, path: Path) -> None:
         """Open another file in place of the one shown."""
-        self.main_screen.show_opening(path)
         self._load(path)
+        self._wait_for(path)
+
+    def _wait_for(self, path: Path) -> None:
+        """Say that a file is being read if it takes long."""
+
+        def say() -> None:
+            if self._opening == path:
+                self.main_screen.show_opening(path)
+
+        self._opening = path
+        self.set_timer(OPENING_SECONDS, say)
 
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def _load(self, path: Path) -> None:
@@ -121,10 +141,12 @@ class StashApp(App[None]):
 
     @on(HeadLoaded)
     def _head_loaded(self, message: HeadLoaded) -> None:
+        self._opening = None
         self.main_screen.show_recording(message.recording, progress="reading the rest…")
 
     @on(RecordingLoaded)
     def _recording_loaded(self, message: RecordingLoaded) -> None:
+        self._opening = None
         self.main_screen.show_recording(message.recording)
 
     @on(ArchiveOpened)
@@ -134,6 +156,7 @@ class StashApp(App[None]):
 
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:
+        self._opening = None
         if self.main_screen.session is None:
             self.failure = message.error
             self.exit()
@@ -173,7 +196,8 @@ def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | Non
     Raises:
         StashError: The first file could not be opened, or there is no such theme.
     """
-    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme, keymap=keymap_path())
+    files = [Path(path) for path in paths]
+    app = StashApp(files, limits=limits, theme=theme, keymap=keymap_path(), history=history_path())
     app.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
     app.run()
     if app.failure is not None:

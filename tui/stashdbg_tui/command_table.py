@@ -63,7 +63,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("page.back", (), "Page back",
             "Move a page of events back.", "page(-1)", "Move", "timeline", ("pageup",)),
     Command("goto", ("colon",), "Go to…",
-            "Go to 123, +20, -5, 50% or llm:3; or a command such as :write FILE, :break QUERY, :q.",
+            "Go to 123, +20, -5, 50%, llm:3, @2 (a bookmark) or @text (a note); or a command: :write FILE, :q.",
             "ask(':')", "Move", at_once=True),
     Command("history.back", ("left_square_bracket",), "Back in jump history",
             "Return to where the last jump started.", "move('back')", "Move"),

@@ -115,6 +115,17 @@ def keys_markdown() -> str:
         "Lower case goes forward in time, upper case back. Each command has an id, by which a keymap can give it",
         "other keys; the keys in *italics* always stay.",
         "",
+        "A keymap is the file `stashdbg/keys.toml` in your configuration folder (`~/.config` on Linux):",
+        "",
+        "```toml",
+        'preset = "pdb"             # n steps over, . and , go along hits; leave it out to keep the keys below',
+        "",
+        "[keys]",
+        '"error.next" = "f3"        # one key, or several: ["f3", "x"]',
+        "```",
+        "",
+        "A line that cannot be taken is named when stashdbg starts, and the others count.",
+        "",
         "Generated from `tui/stashdbg_tui/commands.py`; `stashdbg keys` prints the same table.",
     ]
     for group in GROUPS:

@@ -49,7 +49,7 @@ class DiffApp(StashApp):
         self.diff_screen = FirstDiffScreen(sides, limits=self.limits, align=align)
         self._sides = sides
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Show the comparison over the debugger, which is mounted by the class above."""
         self.call_later(self._begin)
 

@@ -3,13 +3,14 @@
     "step.forward" = "n"
     "help" = ["question_mark", "f2"]
 
+``preset = "pdb"`` before them starts from the keys of that debugger; lines of the file go before it.
+
 An id that is none, a key that means two things in one place, a key that no terminal sends: each is named, and that
 line alone is left out.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +25,20 @@ _SIGNS = {
     "[": "left_square_bracket", "]": "right_square_bracket", "=": "equals_sign", "!": "exclamation_mark",
     "&": "ampersand", "$": "dollar_sign", "-": "minus", "+": "plus", ",": "comma", " ": "space",
 }  # fmt: skip
+_SCREENS: Mapping[str, str] = {
+    "timeline": "main", "inspector": "main", "panel": "main", "diff-rows": "diff", "diff-text": "diff",
+}  # fmt: skip
+"""The screen of each pane, by scope."""
+PRESETS: Mapping[str, Mapping[str, str]] = {
+    "pdb": {
+        "step.over": "n,J",
+        "step.over_back": "N,K",
+        "hit.next": "full_stop",
+        "hit.previous": "comma",
+        "recentre": "ctrl+l",
+    },
+}
+"""Keys by id, of other debuggers: pdb's own and pudb's for searching; ``s``, ``c``, ``b`` and ``q`` are as there."""
 
 
 def keymap_path() -> Path:
@@ -35,6 +50,8 @@ def keymap_path() -> Path:
 
 def read_keymap(path: Path) -> tuple[dict[str, str], list[str]]:
     """Return the keys of a file by id as Textual takes them, and what is wrong with it; a missing file is empty."""
+    import tomllib  # most people have no keymap
+
     try:
         with open(path, "rb") as file:
             text = file.read(_LARGEST + 1)
@@ -47,16 +64,22 @@ def read_keymap(path: Path) -> tuple[dict[str, str], list[str]]:
         return {}, [f"{shorten(str(path), 120)} cannot be read: {failure.strerror}"]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as failure:
         return {}, [f"{shorten(str(path), 120)} is not TOML: {shorten(str(failure), 120)}"]
-    return checked(wanted.get("keys", wanted))
+    preset = wanted.pop("preset", None)
+    return checked(wanted.get("keys", wanted), preset)
 
 
-def checked(wanted: object) -> tuple[dict[str, str], list[str]]:
-    """Return the lines that can be taken, and what is wrong with the others."""
+def checked(wanted: object, preset: object = None) -> tuple[dict[str, str], list[str]]:
+    """Return the lines that can be taken, after those of a preset, and what is wrong with the others."""
+    if preset is not None and (not isinstance(preset, str) or preset not in PRESETS):
+        said = f"no preset is called {shorten(str(preset), 40)}; there is {', '.join(PRESETS)}"
+        taken, others = checked(wanted)
+        return taken, [said, *others]
+    base = PRESETS[preset] if isinstance(preset, str) else {}
     if not isinstance(wanted, dict):
-        return {}, ["keys has to be a table of command ids"]
+        return dict(base), ["keys has to be a table of command ids"]
     known = {entry.id: entry for entry in COMMANDS}
     found: dict[str, str] = {}
-    problems = []
+    problems: list[str] = []
     for name, keys in wanted.items():
         listed = [keys] if isinstance(keys, str) else keys
         if name not in known:
@@ -67,23 +90,23 @@ def checked(wanted: object) -> tuple[dict[str, str], list[str]]:
             problems.append(f"{name}: terminals cannot tell {shorten(bad[0], 20)} from another key")
         else:
             found[name] = ",".join(_textual(key) for key in listed)
-    clashes = _clashes(known, found)
+    clashes = _clashes(known, base, found)
     for name, key, other in clashes:
         found.pop(name, None)
         problems.append(f"{name}: {shorten(key, 20)} is taken by {other}")
-    return found, problems
+    return {**base, **found}, problems
 
 
 def _textual(key: str) -> str:
     return _SIGNS.get(key, key.strip()) if len(key) == 1 else key.strip()
 
 
-def _clashes(known: Mapping[str, Command], found: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return the remapped commands whose key another one has where both count."""
-    keys = {
-        entry.id: {*(found[entry.id].split(",") if entry.id in found else entry.keys), *entry.fixed}
-        for entry in known.values()
-    }
+def _clashes(
+    known: Mapping[str, Command], base: Mapping[str, str], found: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Return the commands remapped by a person whose key another one has where both count."""
+    mapped = {name: text.split(",") for name, text in {**base, **found}.items()}
+    keys = {entry.id: {*mapped.get(entry.id, entry.keys), *entry.fixed} for entry in known.values()}
     return [
         (name, key, other.id)
         for name in found
@@ -94,4 +117,6 @@ def _clashes(known: Mapping[str, Command], found: Mapping[str, str]) -> list[tup
 
 
 def _meet(one: Command, other: Command) -> bool:
-    return one.scope == other.scope or bool({one.scope, other.scope} & {"app", "main"})
+    """Whether both can be pressed in one place: everywhere, on the same screen, or in a pane of it."""
+    scopes = one.scope, other.scope
+    return one.scope == other.scope or "app" in scopes or any(_SCREENS.get(scope) in scopes for scope in scopes)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Set
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from stashdbg_core.model import EventSequence
 from stashdbg_core.session.tasks import Steps
-from stashdbg_core.session.view import View
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.view import View
 
 _MEASURED = 8192
 

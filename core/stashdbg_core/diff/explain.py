@@ -172,7 +172,9 @@ def _verdict(texts: _Texts, row: Row, sources: tuple[Source, ...], *, first: boo
 def _holds(hay: str, text: str) -> bool:
     if text not in hay:
         return False
-    return len(text) >= _SURE or re.search(rf"(?<!\w){re.escape(text)}(?!\w)", hay) is not None
+    if len(text) >= _SURE:
+        return True
+    return re.search(rf"(?<!\w)(?<!\d\.(?=\d)){re.escape(text)}(?!\w|(?<=\d)\.\d)", hay) is not None
 
 
 class _Texts:

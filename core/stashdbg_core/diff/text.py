@@ -14,7 +14,8 @@ from stashdbg_core.diff.sequences import matches
 WORDS_UP_TO = 1 << 16
 """Characters of differing text in which words are told apart."""
 
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD = re.compile(r"\w+(?:(?<=\d)\.(?=\d)\w+)*|\s+|[^\w\s]")
+"""A word, a blank, or one other character; a point between two digits is inside a word, so that 49.9 is one."""
 _EDGE = 64
 """Characters between two changes that may be taken as part of one."""
 
@@ -102,7 +103,17 @@ def _inside_word(before: str, after: str, place: int, place_after: int | None = 
 
 
 def _cuts(text: str, place: int) -> bool:
-    return 0 < place < len(text) and _is_word(text[place - 1]) and _is_word(text[place])
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if _is_word(before) and _is_word(after):
+        return True
+    return (before == "." and _is_point(text, place - 1)) or (after == "." and _is_point(text, place))
+
+
+def _is_point(text: str, place: int) -> bool:
+    """Tell whether the character at a place stands between two digits."""
+    return 0 < place < len(text) - 1 and text[place - 1].isdecimal() and text[place + 1].isdecimal()
 
 
 def _is_word(char: str) -> bool:

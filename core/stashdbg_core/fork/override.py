@@ -6,6 +6,7 @@ What a person types passes the same redaction as what a recorder takes, unless t
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.tags import EXCEPTION, STREAM, TAG
 from stashdbg_core.values import StreamRecord, TypeRegistry, encode_exception, encode_value
 from stashdbg_core.values.streams import is_stream
+
+_MASKABLE = frozenset({"text", "base64"})
+"""Keys of tagged objects that hold texts of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,11 @@ def override_of_text(spelled: str) -> Override:
 
 
 def redacted(override: Override, recording: Recording) -> Override:
-    """Return the override with secrets masked by the default rules, unless the recording is not redacted at all."""
+    """Return the override with secrets masked by the default rules, unless the recording is not redacted at all.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: a secret stands where none can be masked, as the name of a type.
+    """
     description = recording.meta.get("redaction")
     rules = description.get("rules") if isinstance(description, dict) else description
     if rules == "off":
@@ -105,9 +113,25 @@ def redacted(override: Override, recording: Recording) -> Override:
         if b"REDACTED" in raw:  # a placeholder's number stands for one secret
             redactor.reserve(raw.decode("utf-8", "replace"))
     masked = redactor.redact_tree(override.tree)
-    if masked is override.tree:
-        return override
-    return Override(override.outcome, masked, sum(redactor.counts.values()))
+    count = sum(redactor.counts.values())
+    if any(redactor.redact_text(text) != text for text in _tag_texts(masked)):
+        raise invalid_input(
+            "what was given holds a secret where none can be masked", hint="leave it out of type names and $stash tags"
+        )
+    return override if masked is override.tree else Override(override.outcome, masked, count)
+
+
+def _tag_texts(tree: Json) -> Iterator[str]:
+    """Yield the texts that stand directly in tagged objects: redaction keeps those that say what the object is."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if type(node) is dict:
+            if TAG in node:
+                yield from (text for key, text in node.items() if type(text) is str and key not in _MASKABLE)
+            pending += node.values()
+        elif type(node) is list:
+            pending += node
 
 
 def recorded_tree(recording: Recording, event: RecordedEvent) -> Json:

@@ -24,9 +24,11 @@ def find_event(recording: Recording, at: int | str) -> int:
     """
     if isinstance(at, int):
         return _by_seq(recording, at)
-    sign = at[:1] == "-"
-    if _is_number(at[sign:]):
+    digits = at[at[:1] == "-" :]
+    if _is_number(digits):
         return _by_seq(recording, int(at))
+    if digits.isascii() and digits.isdigit():
+        raise _no_event(recording, at)
     name, colon, ordinal = at.rpartition(":")
     if not colon or ":" not in name or not _is_number(ordinal):
         raise invalid_input(
@@ -45,7 +47,7 @@ def _by_seq(recording: Recording, seq: int) -> int:
     return position
 
 
-def _no_event(recording: Recording, seq: int) -> StashError:
+def _no_event(recording: Recording, seq: int | str) -> StashError:
     events = recording.events
     shown = shorten(str(seq), 20)
     if not len(events):

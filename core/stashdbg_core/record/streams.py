@@ -3,7 +3,8 @@
 The relays are PEP 380's ``yield from``, spelled out so that each chunk is captured on its way: what the consumer sends,
 throws or closes reaches the program's generator, whose ``finally`` runs when the consumer is done, once. The event is
 written when the stream ends: ``exhausted``, ``failed``, or ``closed`` by its consumer; one still open when the recorder
-closes, or never begun, is ``abandoned``.
+closes, or never begun, is ``abandoned``. A cancellation of the consumer that ends a stream between two chunks, or while
+it is being closed, closes it: the stream itself did not fail.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from stashdbg_core.calls import ABSENT, current_call
 from stashdbg_core.canonical import Json, stored_form
-from stashdbg_core.values import StreamRecord, encode_exception
+from stashdbg_core.values import StreamRecord, encode_exception, exception_kind
 
 Kind: TypeAlias = Literal["sync", "async"]
 Ending: TypeAlias = Literal["exhausted", "closed", "failed", "abandoned"]
@@ -108,9 +109,10 @@ async def relay_async(begin: Callable[[], StreamCall], produce: Callable[[], Any
     source = await _within_async(call, _opened_async, produce)
     step: Callable[..., Any] = source.__anext__
     arguments: tuple[Any, ...] = ()
+    closing = False
     while True:
         try:
-            chunk = await _within_async(call, step, *arguments)
+            chunk = await _within_async(call, step, *arguments, closing=closing)
         except StopAsyncIteration:
             call.ended("exhausted")
             return
@@ -118,13 +120,16 @@ async def relay_async(begin: Callable[[], StreamCall], produce: Callable[[], Any
         try:
             sent = yield chunk
         except GeneratorExit:
-            await _within_async(call, getattr(source, "aclose", _nothing_async))
+            await _within_async(call, getattr(source, "aclose", _nothing_async), closing=True)
             call.ended("closed")
             raise
         except BaseException as thrown:  # noqa: BLE001 - it goes to the program's generator
             step, arguments = getattr(source, "athrow", _raise_async), (thrown,)
+            # asyncio cancels a pending ``aclose`` at the end of the loop: then this comes in place of GeneratorExit.
+            closing = _is_cancellation(thrown)
         else:
             step, arguments = (source.__anext__, ()) if sent is None else (source.asend, (sent,))
+            closing = False
 
 
 def _within(call: StreamCall, step: Callable[..., Any], *arguments: Any) -> Any:
@@ -142,7 +147,8 @@ def _within(call: StreamCall, step: Callable[..., Any], *arguments: Any) -> Any:
         current_call.set(outer)
 
 
-async def _within_async(call: StreamCall, step: Callable[..., Any], *arguments: Any) -> Any:
+async def _within_async(call: StreamCall, step: Callable[..., Any], *arguments: Any, closing: bool = False) -> Any:
+    """Run the program's side of an async stream; while ``closing``, a cancellation ends it as its consumer wanted."""
     outer = current_call.get()
     current_call.set(call.seq)
     try:
@@ -150,10 +156,17 @@ async def _within_async(call: StreamCall, step: Callable[..., Any], *arguments: 
     except StopAsyncIteration:
         raise
     except BaseException as error:
-        call.ended("failed", error)
+        if closing and _is_cancellation(error):
+            call.ended("closed")
+        else:
+            call.ended("failed", error)
         raise
     finally:
         current_call.set(outer)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    return exception_kind(encode_exception(error)) == "cancelled"
 
 
 def _opened(produce: Callable[[], Any]) -> Any:

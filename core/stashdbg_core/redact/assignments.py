@@ -11,12 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from stashdbg_core.redact.names import NUMERIC
+from stashdbg_core.redact.near import LONG, matches_at, matches_near, places_of
 from stashdbg_core.redact.spans import Span
 
 KindOf: TypeAlias = Callable[[str], str | None]
 """Tells what kind of secret a name announces, if any."""
 
-_NAME = r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,79})"
+_LEAD: Final = 128
+"""Characters from where an assignment begins, what sets it off included, to its ``=`` or ``:``, at most."""
+_REACH: Final = 64
+"""Characters from there to within its secret, at most."""
+
+_NAME = r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,79}+)"
 _QUOTED = re.compile(
     _NAME
     + r"""(?:\\{0,8}["'])?\]? {0,4}(?:=>|[:=])\s{0,4}[bru]{0,2}(?P<quote>\\{0,8}["'])"""
@@ -34,7 +40,7 @@ _COLON = re.compile(
     re.MULTILINE,
 )
 _HEADER = re.compile(
-    r"(?P<name>[A-Za-z][A-Za-z0-9_-]{1,79}):[ \t]{0,8}"
+    r"(?P<name>[A-Za-z][A-Za-z0-9_-]{1,79}+):[ \t]{0,8}"
     r"(?P<scheme>(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+)?"
     r"(?P<secret>[^\r\n\"'\\`]{1,8192})"
 )
@@ -66,32 +72,38 @@ def is_word(text: str) -> bool:
 
 def assignment_spans(text: str, kind_of: KindOf, query_kind_of: KindOf) -> Iterator[Span]:
     """Yield the secrets of ``text`` that a name announces; ``query_kind_of`` decides on URL parameters."""
-    if ":" in text:
-        for match in _HEADER.finditer(text):
-            kind = kind_of(match["name"])
-            if kind in ("authorization", "cookie"):
-                yield from _header_span(match, kind)
-    for match, how in _assignments(text):
+    colons, equals = places_of(text, ":"), places_of(text, "=")
+    for match in _found(_HEADER, text, colons):
+        kind = kind_of(match["name"])
+        if kind in ("authorization", "cookie"):
+            yield from _header_span(match, kind)
+    for match, how in _assignments(text, colons, equals):
         kind = query_kind_of(match["name"]) if how == "query" else kind_of(match["name"]) if how else None
         if kind is not None and not _says_nothing(match["secret"], kind):
             yield Span(match.start("secret"), match.end("secret"), kind)
 
 
-def _assignments(text: str) -> Iterator[tuple[re.Match[str], str]]:
+def _assignments(text: str, colons: list[int], equals: list[int]) -> Iterator[tuple[re.Match[str], str]]:
     """Yield possible assignments and how they are written; an empty word says that it is none."""
-    for match in _QUOTED.finditer(text):
+    for match in _found(_QUOTED, text, sorted(colons + equals)):
         yield match, "quoted"
-    if "=" in text:
-        for match in _QUERY.finditer(text):
-            yield match, "query"
-        for match in _EQUALS.finditer(text):
-            yield match, _after_equals(match)
-    if ":" in text:
-        for match in _COLON.finditer(text):
-            yield match, _after_colon(match)
+    for match in _found(_QUERY, text, equals):
+        yield match, "query"
+    for match in _found(_EQUALS, text, equals):
+        yield match, _after_equals(match)
+    for match in _found(_COLON, text, colons):
+        yield match, _after_colon(match)
     if "--" in text:
-        for match in _FLAG.finditer(text):
+        flags = matches_at(_FLAG, text, places_of(text, "--"), 0) if len(text) >= LONG else _FLAG.finditer(text)
+        for match in flags:
             yield match, "" if _METAVAR.match(match["secret"]) else "flag"
+
+
+def _found(pattern: re.Pattern[str], text: str, places: list[int]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, each of which holds one of the places."""
+    if not places:
+        return iter(())
+    return matches_near(pattern, text, places, _LEAD, _REACH) if len(text) >= LONG else pattern.finditer(text)
 
 
 def _says_nothing(secret: str, kind: str) -> bool:

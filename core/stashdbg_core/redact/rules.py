@@ -25,8 +25,11 @@ RULE_SECONDS: Final = 1.0
 
 _RULE_NAME = re.compile(r"[a-z][a-z-]{0,39}")
 
+_CAPITAL_OR_DIGIT = re.compile("[A-Z0-9]")
+
 # Where a token may begin: after a non-alphanumeric, a percent escape, or a JSON escape.
-_B = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_BEGINS = r"(?:(?<![A-Za-z0-9]{0})|(?<=%[0-9A-Fa-f]{{2}}{0})|(?<=\\[nrtbf]{0})|(?<=\\u[0-9a-fA-F]{{4}}{0}))"
+_B = _BEGINS.format("")
 _W = r"[A-Za-z0-9_-]"
 _E = r"(?![A-Za-z0-9])"
 
@@ -42,6 +45,7 @@ class Rule:
         check: Has the last word on a match.
         timeout: Seconds after which the search of one text is given up and the whole text masked; None: no limit, for
             patterns known to be harmless.
+        lead: Characters that a match has before its anchor, at most; None: not known, the whole text is gone through.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: the name or the pattern is malformed.
@@ -52,6 +56,7 @@ class Rule:
     anchors: tuple[str, ...] = ()
     check: Callable[[str], bool] | None = None
     timeout: float | None = RULE_SECONDS
+    lead: int | None = None
 
     def __post_init__(self) -> None:
         if _RULE_NAME.fullmatch(self.name) is None:
@@ -68,10 +73,17 @@ class Rule:
             ) from None
 
 
-def _ours(name: str, pattern: str, anchors: tuple[str, ...] = (), check: Callable[[str], bool] | None = None) -> Rule:
+def _ours(
+    name: str,
+    pattern: str,
+    anchors: tuple[str, ...] = (),
+    check: Callable[[str], bool] | None = None,
+    lead: int | None = 0,
+) -> Rule:
     """Make a rule that needs no time limit and, being plain, no check of its pattern at import."""
     rule = object.__new__(Rule)
-    for key, value in (("name", name), ("pattern", pattern), ("anchors", anchors), ("check", check), ("timeout", None)):
+    values = {"name": name, "pattern": pattern, "anchors": anchors, "check": check, "timeout": None, "lead": lead}
+    for key, value in values.items():
         object.__setattr__(rule, key, value)
     return rule
 
@@ -82,6 +94,16 @@ def _holds_user_and_password(text: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return b":" in decoded and decoded.isascii()
+
+
+# What has no end is matched whole and then judged: judged within the pattern, it would be judged from each of its
+# characters on.
+def _holds_capital_or_digit(text: str) -> bool:
+    return _CAPITAL_OR_DIGIT.search(text) is not None
+
+
+def _has_points(text: str) -> bool:
+    return "." in text
 
 
 def luhn(text: str) -> bool:
@@ -105,14 +127,16 @@ SECRETS: Final[tuple[Rule, ...]] = (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)(?s:.)){0,20000}"
         r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
         ("private key",),
+        lead=51,
     ),
     _ours(
         "private-key",
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s]|\\[nr])+",
         ("private key",),
+        lead=51,
     ),
     _ours("anthropic-key", _B + r"sk-ant-" + _W + "{10,}", ("sk-ant-",)),
-    _ours("openai-key", _B + r"sk-(?=[a-z_-]*[A-Z0-9])" + _W + "{14,}", ("sk-",)),
+    _ours("openai-key", _B + "sk-" + _W + "{14,}", ("sk-",), _holds_capital_or_digit),
     _ours("google-api-key", r"AIza" + _W + "{30,}", ("aiza",)),
     _ours("google-oauth", _B + r"(?:ya29\." + _W + r"{20,}|GOCSPX-" + _W + "{20,})", ("ya29.", "gocspx-")),
     _ours(
@@ -153,24 +177,31 @@ SECRETS: Final[tuple[Rule, ...]] = (
         "discord-webhook",
         r"discord(?:app)?\.com/api/webhooks/(?P<secret>[0-9]{10,}/" + _W + "{30,})",
         ("/api/webhooks/",),
+        lead=14,
     ),
     _ours(
         "stripe-key",
         _B + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})",
         ("k_live_", "k_test_", "whsec_"),
+        lead=1,
     ),
     _ours("hugging-face-token", _B + r"(?:hf_|api_org_)[A-Za-z0-9]{20,}", ("hf_", "api_org_")),
-    _ours("jwt", _B + r"eyJ" + _W + r"{14,}\." + _W + r"{4,}(?:\." + _W + r"*){0,3}", ("eyj",)),
+    _ours("jwt", _B + "eyJ" + _W + r"{14,}+(?:\." + _W + r"{4,}(?:\." + _W + r"*){0,3})?", ("eyj",), _has_points),
     _ours("npm-token", _B + r"npm_[A-Za-z0-9]{30,}", ("npm_",)),
     _ours("pypi-token", _B + r"pypi-A" + _W + "{30,}", ("pypi-a",)),
     _ours("sendgrid-key", _B + r"SG\." + _W + r"{16,}\." + _W + "{16,}", ("sg.",)),
-    _ours("twilio-key", _B + r"(?:AC|SK)[0-9a-f]{32}" + _E),
-    _ours("telegram-token", r"(?<![0-9])[0-9]{8,10}(?::|%3[Aa])AA" + _W + "{32,}", (":aa", "%3aaa")),
-    _ours("discord-token", _B + r"[MNO]" + _W + r"{23,27}\." + _W + r"{6}\." + _W + "{27,}"),
-    _ours("azure-client-secret", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}", ("8q~", "7q~")),
+    _ours("twilio-key", "(?:AC|SK)" + _BEGINS.format("..") + "[0-9a-f]{32}" + _E),
+    _ours("telegram-token", r"(?<![0-9])[0-9]{8,10}(?::|%3[Aa])AA" + _W + "{32,}", (":aa", "%3aaa"), lead=10),
+    _ours("discord-token", "[MNO]" + _BEGINS.format(".") + _W + r"{23,27}\." + _W + r"{6}\." + _W + "{27,}"),
+    _ours(
+        "azure-client-secret",
+        r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}",
+        ("8q~", "7q~"),
+        lead=3,
+    ),
     _ours("mailgun-key", _B + r"key-[0-9a-f]{32}" + _E, ("key-",)),
-    _ours("mailchimp-key", _B + r"[0-9a-f]{32}-us[0-9]{1,2}" + _E, ("-us",)),
-    _ours("digitalocean-token", _B + r"do[opr]_v1_[0-9a-f]{40,}", ("_v1_",)),
+    _ours("mailchimp-key", _B + r"[0-9a-f]{32}-us[0-9]{1,2}" + _E, ("-us",), lead=32),
+    _ours("digitalocean-token", _B + r"do[opr]_v1_[0-9a-f]{40,}", ("_v1_",), lead=3),
     _ours("shopify-token", _B + r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", ("shpat_", "shpca_", "shppa_", "shpss_")),
     _ours("databricks-token", _B + r"dapi[0-9a-f]{32}", ("dapi",)),
     _ours("vault-token", _B + r"hv[sbr]\." + _W + "{24,}", ("hvs.", "hvb.", "hvr.")),
@@ -221,11 +252,13 @@ SECRETS: Final[tuple[Rule, ...]] = (
         "url-password",
         r"(?i:[a-z][a-z0-9+.-]{1,30})(?<![\\])://[^\s/?#@:\"'<>\\]{0,256}:(?P<secret>[^\s/?#\"'<>\\]{1,512})@",
         ("://",),
+        lead=31,
     ),
     _ours(
         "url-password",
         r"(?i:[a-z][a-z0-9+.-]{1,30}%3A%2F%2F)[^\s/?#@:\"'<>\\%]{0,256}(?i:%3A)(?P<secret>[^\s/?#\"'<>\\&]{1,512}?)(?i:%40)",
         ("%3a%2f%2f",),
+        lead=31,
     ),
 )
 """Secrets: on by default."""
@@ -235,6 +268,7 @@ PII: Final[tuple[Rule, ...]] = (
         "email",
         r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}(?![A-Za-z0-9])",
         ("@",),
+        lead=64,
     ),
     _ours("card", r"(?<![0-9A-Za-z.-])[0-9](?:[ -]?[0-9]){12,18}(?![0-9A-Za-z])", (), luhn),
     _ours("iban", r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])", (), iban),

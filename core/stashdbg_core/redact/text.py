@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 import regex
 
 from stashdbg_core.redact.assignments import KindOf, assignment_spans, is_form, is_word
+from stashdbg_core.redact.near import LONG, matches_at, places_of
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
 from stashdbg_core.redact.rules import Rule
 from stashdbg_core.redact.spans import Span, holds, settle
@@ -31,7 +32,8 @@ class Replacement(NamedTuple):
 
 _REFERENCE = re.compile(r"sha256:[0-9a-f]{64}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>\\`{}|^]+")
-_ENCODED_VALUE = re.compile(r"(?<==)[^\s&;#\"'<>\\]*%[0-9A-Fa-f]{2}[^\s&;#\"'<>\\]*")
+_PARAMETER = re.compile(r"(?<==)[^\s&;#\"'<>\\]++")
+_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+")
 _DECODED_DEPTH: Final = 3
 _ROUNDS: Final = 8
@@ -50,7 +52,7 @@ class TextMasker:
     """
 
     def __init__(self, rules: Iterable[Rule], kind_of: KindOf, query_kind_of: KindOf) -> None:
-        self._rules = [(rule, _compile(rule)) for rule in rules]
+        self._rules = [(rule, _compile(rule), tuple(map(_with_odd, rule.anchors))) for rule in rules]
         self._kind_of_name = kind_of
         self._query_kind_of = query_kind_of
 
@@ -98,11 +100,16 @@ class TextMasker:
 
     def _shapes(self, text: str) -> Iterator[Span]:
         lowered = text.lower()
-        for rule, pattern in self._rules:
-            if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
-                continue
+        for rule, pattern, anchors in self._rules:
+            places: list[int] | None = None
+            if anchors:
+                here = [anchor for odd, anchor in anchors if odd in lowered and anchor in lowered]
+                if not here:
+                    continue
+                if rule.lead is not None and len(text) >= LONG and len(lowered) == len(text):
+                    places = places_of(lowered, *here)
             try:
-                for match in _matches(rule, pattern, text):
+                for match in _matches(rule, pattern, text, places):
                     group = "secret" if "secret" in pattern.groupindex else 0
                     start, end = match.span(group)
                     if start < end and (rule.check is None or rule.check(text[start:end])):
@@ -114,7 +121,9 @@ class TextMasker:
         """Yield percent-encoded values whose decoded text holds a secret, as they are encoded once it is masked."""
         if "%" not in text or "=" not in text or depth >= _DECODED_DEPTH:
             return
-        for match in _ENCODED_VALUE.finditer(text):
+        for match in _PARAMETER.finditer(text):
+            if _ENCODED.search(match.group()) is None:
+                continue
             decoded = unquote_plus(match.group(), errors="surrogateescape")
             masked = self.mask(decoded, take, depth + 1)
             if masked != decoded:
@@ -136,8 +145,16 @@ def _compile(rule: Rule) -> Any:
     return re.compile(rule.pattern, re.ASCII) if rule.timeout is None else regex.compile(rule.pattern)
 
 
-def _matches(rule: Rule, pattern: Any, text: str) -> Iterator[re.Match[str]]:
-    if rule.timeout is None:
-        yield from pattern.finditer(text)
-    else:
+def _with_odd(anchor: str) -> tuple[str, str]:
+    """Return an anchor behind the character of it that is the rarest in texts, which is looked for faster."""
+    return next((char for char in anchor if not char.isalnum()), ""), anchor
+
+
+def _matches(rule: Rule, pattern: Any, text: str, places: list[int] | None) -> Iterator[re.Match[str]]:
+    """Yield the matches of a rule's pattern; ``places``, if given, are all those of its anchors."""
+    if rule.timeout is not None:
         yield from pattern.finditer(text, timeout=rule.timeout)
+    elif places is not None and rule.lead is not None:
+        yield from matches_at(pattern, text, places, rule.lead)
+    else:
+        yield from pattern.finditer(text)

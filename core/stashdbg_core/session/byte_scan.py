@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import regex
 
 _SAMPLE = 1 << 16
-_RARE = 4096
+_RARE = 1024
 """Bytes to one of a rare byte, at least."""
 
 

@@ -10,6 +10,9 @@ from typing import Protocol, cast
 
 from stashdbg_core.model import EventSequence
 
+STATE = "state"
+"""The channel of recorded state."""
+
 
 class Columns(Protocol):
     """Fields by position in the sequence."""

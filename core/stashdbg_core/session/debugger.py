@@ -8,26 +8,24 @@ why. Positions are indices into ``recording.events``.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.change import CallChange, change_steps
-from stashdbg_core.session.conversation import Conversation, conversation_of
+from stashdbg_core.session.causes import Causes
 from stashdbg_core.session.following import Follower
-from stashdbg_core.session.last_change import LastChange, PayloadPart, last_change_steps
-from stashdbg_core.session.moves import find_steps, same_call, same_site, step_over
 from stashdbg_core.session.notebook import Notebook
-from stashdbg_core.session.pointers import ABSENT
-from stashdbg_core.session.predicate import Marks, Predicate
-from stashdbg_core.session.query_nodes import And, Each, Node, Or
-from stashdbg_core.session.search import Hit, Search, origin_steps
-from stashdbg_core.session.session import Move, Session
+from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
-from stashdbg_core.session.view import View, view_steps
-from stashdbg_core.session.watches import Watch, WatchRow
-from stashdbg_core.session.why import Slice, why_steps
+
+# A screen's first frame needs none of the verbs: what they take is imported by the verb that takes it.
+if TYPE_CHECKING:
+    from stashdbg_core.session.predicate import Marks, Predicate
+    from stashdbg_core.session.query_nodes import Node
+    from stashdbg_core.session.search import Hit, Search
+    from stashdbg_core.session.view import View
+    from stashdbg_core.session.watches import Calls, Watch, WatchRow
 
 Verb: TypeAlias = Literal[
     "error", "call", "site", "over", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"
@@ -48,7 +46,7 @@ _NOUNS: dict[str, str] = {
 }
 
 
-class Debugger(Session):
+class Debugger(Causes):
     """A recording under the debugger.
 
     Args:
@@ -69,6 +67,7 @@ class Debugger(Session):
         self._follower: Follower | None = Follower(recording) if recording.path is not None else None
         self._breakpoints: tuple[tuple[str, ...], list[Predicate]] = ((), [])
         self._watches: tuple[tuple[str, ...], list[Watch]] = ((), [])
+        self._calls: Calls | None = None
 
     @classmethod
     def open(cls, recording: Recording, folder: Path | None = None) -> Debugger:
@@ -92,6 +91,11 @@ class Debugger(Session):
         node = self._node(verb, forward)
         if isinstance(node, str):
             return self._refuse(node)
+        from stashdbg_core.session.moves import find_steps
+        from stashdbg_core.session.query_nodes import And
+
+        if verb == "watch" and self._calls is not None:
+            yield from self._calls.steps()
         where = node if self.view is None else And([node, self.view])
         position = yield from find_steps(where, self.count, self.position, forward=forward)
         if position is not None:
@@ -101,15 +105,19 @@ class Debugger(Session):
 
     def _node(self, verb: Verb, forward: bool) -> Node | str:
         """Return what a verb stops at, or why it cannot stop at anything."""
+        from stashdbg_core.session import moves
+        from stashdbg_core.session.predicate import Predicate
+        from stashdbg_core.session.query_nodes import Or
+
         event = self.event_at(self.position)
         if verb == "error":
             return Predicate("is:error", self.recording).node
         if verb == "call":
-            return same_call(self.recording, event)
+            return moves.same_call(self.recording, event)
         if verb == "site":
-            return same_site(self.recording, event)
+            return moves.same_site(self.recording, event)
         if verb == "over":
-            return step_over(self.recording, event, forward=forward)
+            return moves.step_over(self.recording, event, forward=forward)
         if verb == "divergence":
             return _at(self.divergences) if self.divergences else "no divergences are known; compare with a run first"
         if verb in ("bookmark", "note"):
@@ -143,6 +151,26 @@ class Debugger(Session):
         self.position = position
         return Move(position)
 
+    def goto(self, text: str) -> Move:
+        """Go where a person says; besides numbers and names, ``@2`` is the second bookmark, ``@TEXT`` the next note."""
+        place = text.strip()
+        return self._to_mark(place[1:].strip()) if place.startswith("@") else super().goto(text)
+
+    def _to_mark(self, name: str) -> Move:
+        if not name:
+            return self._refuse("say which: @2 is the second bookmark, @TEXT the next note with a text")
+        if name.isascii() and name.isdigit():
+            seqs, number = self.notebook.bookmarks, int(name[:9])
+            if 1 <= number <= len(seqs):
+                return self.to_seq(seqs[number - 1])
+            return self._refuse(f"no bookmark {shorten(name, 20)}; there are {len(seqs):,}, counted from 1")
+        wanted, position_of = name.casefold(), self.recording.events.position_of
+        noted = {position_of(note.seq) for note in self.notebook.notes if wanted in note.text.casefold()}
+        places = sorted(place for place in noted if place is not None)
+        if not places:
+            return self._refuse(f"no note here has the text {shorten(name, 40)!r}")
+        return self.jump(next((place for place in places if place > self.position), places[0]))
+
     # Filter
 
     def filter(self, query: str, *, inverted: bool = False, hides_repeats: bool = False) -> Task[View]:
@@ -153,6 +181,8 @@ class Debugger(Session):
         return Task(self._filter(query, inverted, hides_repeats))
 
     def _filter(self, query: str, inverted: bool, hides_repeats: bool) -> Steps[View]:
+        from stashdbg_core.session.view import view_steps
+
         view = yield from view_steps(
             self.recording, query, inverted=inverted, hides_repeats=hides_repeats, marks=self.marks()
         )
@@ -165,58 +195,6 @@ class Debugger(Session):
         """Show every event again."""
         self.view = None
 
-    # Where something came from
-
-    def last_change(self, part: PayloadPart, pointer: str) -> Task[LastChange | None]:
-        """Find which event last changed a field of the event at the cursor; nothing moves."""
-        return Task(last_change_steps(self.recording, self.position, part, pointer))
-
-    def to_last_change(self, part: PayloadPart, pointer: str) -> Task[Move]:
-        """Jump to the event that last changed a field of the event at the cursor."""
-
-        def steps() -> Steps[Move]:
-            if not self.count:
-                return self._refuse(self._empty())
-            found = yield from last_change_steps(self.recording, self.position, part, pointer)
-            if found is None:
-                return self._refuse(f"the {part} of this event cannot be read")
-            if found.after is ABSENT:
-                return self._refuse(f"this event's {part} has no field {shorten(pointer, 60)}")
-            if found.position != self.position:
-                return self.jump(found.position)
-            return self._refuse(
-                "this is the first call of its name" if found.previous is None else "this event changed it itself"
-            )
-
-        return Task(steps())
-
-    def to_origin(self, text: str) -> Task[Move]:
-        """Jump to the first event in which a text stands."""
-
-        def steps() -> Steps[Move]:
-            hit = yield from origin_steps(self.recording, text)
-            if hit is None:
-                return self._refuse(f"{shorten(text, 40)!r} stands nowhere in this run")
-            if hit.position == self.position:
-                return self._refuse(f"it stands first here, in the {hit.part}")
-            return self.jump(hit.position)
-
-        return Task(steps())
-
-    def why(
-        self, *, pointer: str | None = None, text: str | None = None, part: PayloadPart | None = None
-    ) -> Task[Slice]:
-        """Find the events whose outputs reached a field, a text, or the whole input of the event at the cursor."""
-        return Task(why_steps(self.recording, self.position, pointer=pointer, text=text, part=part))
-
-    def change(self) -> Task[CallChange]:
-        """Compare the call at the cursor with the previous one of its channel, key and site."""
-        return Task(change_steps(self.recording, self.position))
-
-    def conversation(self) -> Conversation | None:
-        """Return the call at the cursor as a chat; None where it is none."""
-        return conversation_of(self.recording, self.event_at(self.position)) if self.count else None
-
     # Search
 
     def search(self, text: str) -> Task[list[Hit]]:
@@ -225,6 +203,8 @@ class Debugger(Session):
         Raises:
             StashError: There is nothing to look for, or the pattern is none.
         """
+        from stashdbg_core.session.search import Search
+
         self.found = Search(self.recording, text)
         self._current_hit = None
         return Task(self.found.steps())
@@ -296,6 +276,8 @@ class Debugger(Session):
         Raises:
             StashError: The query is none or looks at breakpoints itself, or the notebook cannot be written.
         """
+        from stashdbg_core.session.predicate import Predicate
+
         if query is None:
             event = self._here()
             query = f"channel:{quoted(event.channel)} key:{quoted(event.key)}"
@@ -314,6 +296,8 @@ class Debugger(Session):
         Raises:
             StashError: It is no expression, or the notebook cannot be written.
         """
+        from stashdbg_core.session.watches import Watch
+
         Watch(expression, self.recording)
         others = tuple(other for other in self.notebook.watches if other != expression)
         is_set = len(others) == len(self.notebook.watches)
@@ -323,6 +307,8 @@ class Debugger(Session):
     def breakpoints(self) -> list[Predicate]:
         """Return the breakpoints as predicates; what another version wrote and is no query is left out."""
         if self._breakpoints[0] != self.notebook.breakpoints:
+            from stashdbg_core.session.predicate import Predicate
+
             marks = self.notebook.marks(self.recording)
             found = []
             for query in self.notebook.breakpoints:
@@ -336,24 +322,36 @@ class Debugger(Session):
     def watches(self) -> list[Watch]:
         """Return the watches; what another version wrote and is no expression is left out."""
         if self._watches[0] != self.notebook.watches:
+            from stashdbg_core.session.watches import Calls, Watch
+
+            self._calls = self._calls or Calls(self.recording)
             found = []
             for expression in self.notebook.watches:
                 try:
-                    found.append(Watch(expression, self.recording))
+                    found.append(Watch(expression, self.recording, self._calls))
                 except StashError:  # written by another version
                     continue
             self._watches = self.notebook.watches, found
         return self._watches[1]
 
-    def watch_rows(self) -> list[WatchRow]:
-        """Return what every watched path is at the cursor."""
-        return [watch.row(self.position) for watch in self.watches()] if self.count else []
+    def watch_rows(self) -> Task[list[WatchRow]]:
+        """Find what every watched path is at the cursor."""
+
+        def steps() -> Steps[list[WatchRow]]:
+            rows: list[WatchRow] = []
+            for watch in self.watches() if self.count else ():
+                yield from watch.calls.steps()
+                rows.append(watch.row(self.position))
+                yield
+            return rows
+
+        return Task(steps())
 
     def reload(self, recording: Recording) -> None:
         """Put a fuller or changed recording under the cursor; the filter is gone and has to be run again."""
         super().reload(recording)
         self.view, self._current_hit = None, None
-        self._breakpoints, self._watches = ((), []), ((), [])
+        self._breakpoints, self._watches, self._calls = ((), []), ((), []), None
 
     def refresh(self) -> int:
         """Take in what a growing journal gained since it was read; return by how many events, 0 if nothing changed.
@@ -380,4 +378,6 @@ def quoted(text: str) -> str:
 
 
 def _at(positions: frozenset[int]) -> Node:
+    from stashdbg_core.session.query_nodes import Each
+
     return Each(lambda index: index in positions, cost=2)

@@ -6,7 +6,6 @@ import os
 
 from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
-from stashdbg_core.store.open import open_recording
 
 _Stamp = tuple[int, int, int, int]
 
@@ -35,6 +34,8 @@ class Follower:
         Raises:
             StashError: It cannot be read now, or is no recording; the old one stays good for what was looked at.
         """
+        from stashdbg_core.store.open import open_recording  # a screen's first frame reads no file
+
         assert self._path is not None
         stamp = self._look()
         recording = open_recording(self._path, limits=self._limits)

@@ -20,6 +20,8 @@ from stashdbg_core.session.editing import Draft, draft_of, tree_of_draft
 from stashdbg_core.session.stream_message import StreamMessage, stream_message
 from stashdbg_core.store.atomic import free_path, safe_file_name
 from stashdbg_core.store.writer import write_recording
+from stashdbg_core.tags import TAG
+from stashdbg_core.values.streams import StreamRecord, is_stream
 
 INLINE_CHARACTERS = 100_000
 """Characters of a draft that an editor inside the screen takes."""
@@ -57,13 +59,31 @@ class ForkEdit:
             StashError: ``ERR_INVALID_INPUT``: the text is no value, does not fit the stream, or cannot be forked at.
         """
         tree = tree_of_draft(draft, text, "the draft")
-        if canonical_form(tree) == canonical_form(self.shown):
+        if self.is_recorded(tree):
             raise invalid_input("the value is the same as recorded", hint="edit it again, or drop the draft")
         stored = tree if self.message is None else self.message.edited(tree)
         override = redacted(override_of_tree(stored, self.recorded), self.recording)
         shown = tree if not override.masked else self._as_shown(override.tree)
         plan = plan_fork(self.recording, self.event.seq, overridden=True)
         return Proposal(self, override, shown, plan)
+
+    def is_recorded(self, tree: Json) -> bool:
+        """Tell whether a draft's value is what was recorded; spelling does not count."""
+        recorded = StreamRecord.from_tree(self.shown).chunks if is_stream(self.shown) else self.shown
+        return canonical_form(tree) == canonical_form(recorded)
+
+    def override(self, tree: Json) -> Override:
+        """Return the outcome that a value given whole makes.
+
+        Of a stream that spelled a message it is the message, over the recorded chunks; a list is always the chunks
+        themselves, and a tagged value is what its tag says.
+
+        Raises:
+            StashError: ``ERR_INVALID_INPUT``: it does not fit the stream.
+        """
+        if self.message is None or type(tree) is list or (type(tree) is dict and TAG in tree):
+            return override_of_tree(tree, self.recorded)
+        return override_of_tree(self.message.edited(tree), self.recorded)
 
     def _as_shown(self, tree: Json) -> Json:
         message = stream_message(tree) if self.message is not None else None
@@ -91,8 +111,8 @@ class Proposal:
         call = f"event {event.seq}, {shorten(event.channel, 24)} {shorten(event.key, 40)} #{event.ordinal}"
         said = [
             f"{call} {verb} this instead",
-            f"served from the recording: {_counted(plan.served) or 'nothing'}",
-            f"dropped, and live when the program runs on: {_counted(plan.live) or 'nothing'}",
+            f"served from the recording: {channel_words(plan.served) or 'nothing'}",
+            f"dropped, and live when the program runs on: {channel_words(plan.live) or 'nothing'}",
         ]
         if self.edit.message is not None:
             said.append(f"the message is spelled over the {len(self.edit.message.record.chunks):,} chunks it came in")
@@ -158,7 +178,8 @@ def save_fork(proposal: Proposal, path: Path) -> Path:
     return write_recording(fork_with(recording, proposal.plan, proposal.override), path)
 
 
-def _counted(channels: dict[str, int]) -> str:
+def channel_words(channels: dict[str, int]) -> str:
+    """Return how many calls each channel has, the first ones by name; empty if there are none."""
     shown = [f"{count:,} {shorten(name, 24)}" for name, count in list(channels.items())[:_CHANNELS]]
     more = len(channels) - len(shown)
     return ", ".join(shown) + (f" and {more} more channels" if more > 0 else "")

@@ -13,12 +13,11 @@ from typing import Literal, TypeAlias
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError, not_found
 from stashdbg_core.model import Payload, RecordedEvent, Recording
-from stashdbg_core.session.columns import columns_of
+from stashdbg_core.session.columns import STATE, columns_of
 from stashdbg_core.session.fields import event_fields, payload_words
 from stashdbg_core.session.lines import FixedLines, Line, LineSource, TokenKind
 from stashdbg_core.session.payload_lines import PayloadLines
 from stashdbg_core.session.raw_lines import RawLines
-from stashdbg_core.session.watches import STATE
 from stashdbg_core.session.words import size_words
 from stashdbg_core.store.sharing_tags import may_share
 

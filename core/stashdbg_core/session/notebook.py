@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,7 +20,9 @@ from stashdbg_core.canonical import Json, canonical_form, stored_form
 from stashdbg_core.errors import StashError, invalid_input, not_found
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.predicate import Marks
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.predicate import Marks
 
 VERSION = 1
 NOTE_CHARACTERS = 20_000

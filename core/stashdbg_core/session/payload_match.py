@@ -123,7 +123,7 @@ class PayloadMatch:
                 text = raw.lower() if self._match.ignores_case else raw
             if needle not in text:
                 return False
-            if not self._match.spans_tokens and not _may_be_escape(needle, text):
+            if self._match.needle_decides and not _may_be_escape(needle, text):
                 return True
         try:
             tree = parse_json(raw)

@@ -27,7 +27,7 @@ Marks = Mapping[str, Callable[[], Set[int]]]
 NO_MARKS: Marks = MappingProxyType({})
 
 _FIRST_SLICE = 256
-"""Events of the first slice, fewer where values are read; each further one is twice as long, up to ``_SLICE``, while time allows."""
+"""Events of the first slice, fewer where values are read; each further one is twice as long, up to ``_SLICE``."""
 _SLICE = 16_384
 _SECONDS = 0.006
 """A slice that took longer is followed by one of half its length."""

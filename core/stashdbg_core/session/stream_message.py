@@ -83,7 +83,9 @@ class StreamMessage:
     def _wanted(self, tree: Json) -> dict[Name, str]:
         if type(self.tree) is str:
             if type(tree) is not str:
-                raise invalid_input("the message is a text", hint="put the text in quotes")
+                raise invalid_input(
+                    "the message is a text", hint="give a text; fork --set takes a whole list of chunks"
+                )
             return dict.fromkeys(self.texts, tree)
         wanted: dict[Name, str] = {}
         for name, found in self.texts.items():
@@ -93,7 +95,10 @@ class StreamMessage:
                 same = type(before) is not str and canonical_form(before) == canonical_form(value)
                 value = found.text if same else stored_form(value).decode("utf-8", "surrogatepass")
             if type(value) is not str:
-                raise invalid_input(f"{_spelled(name)} has to be a text", hint="keep every part of the message")
+                raise invalid_input(
+                    f"{_spelled(name)} has to be a text",
+                    hint="keep every part; fork --set takes a whole list of chunks",
+                )
             wanted[name] = value
         leaves = set(_leaves(tree, ()))
         known = set(self.texts)

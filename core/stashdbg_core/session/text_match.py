@@ -1,7 +1,7 @@
 """What to look for in texts: a literal, a word with globs, or a regular expression, each in bounded time.
 
-A literal that has no capital letter is found in any case. A regular expression that takes too long is given up with an
-error; ``re`` could not be stopped.
+A literal that has no capital letter is found in any case, an ASCII one in any ASCII case. A regular expression that
+takes too long is given up with an error; ``re`` could not be stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import regex
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.pattern_word import required_word
 
 MOST_CHARACTERS = 4096
 """Characters of a text or pattern that is looked for."""
@@ -52,14 +53,18 @@ class TextMatch:
         else:
             parts = [text] if self.is_literal else text.split("*")
             source, options = r"[^\n]*?".join(map(regex.escape, parts)), regex.I if self.ignores_case else 0
+            if text.isascii():
+                options |= regex.A  # as bytes are compared: the sign of kelvin is no k
         self._pattern = _compiled(source, options)
         self._folded = text.lower()
-        self.needle = _needle(self._folded if self.ignores_case else text) if self.is_literal else None
-        """The literal as it stands in JSON text; in lower case if case does not count. None if it cannot be told."""
-        if self.needle is not None and self.ignores_case and not text.isascii():
-            self.needle = None
-        self.spans_tokens = not _STRUCTURE.isdisjoint(text) and _OUTSIDE.issuperset(text)
-        """Whether JSON text may hold the literal across several values."""
+        self.needle = _needle(_required(text, kind, self.ignores_case), self.ignores_case)
+        """What the JSON text of everything that says it holds, in lower case if case does not count; None: not known.
+
+        A text may also spell it in another way than stored form does.
+        """
+        spans_tokens = not _STRUCTURE.isdisjoint(text) and _OUTSIDE.issuperset(text)
+        self.needle_decides = self.is_literal and not spans_tokens
+        """Whether a JSON text that holds the needle says it, if what holds it is no escape."""
 
     def spans(self, text: str, overlapped: bool = False) -> Iterator[tuple[int, int]]:
         """Yield where it stands in a text; an empty match counts nowhere.
@@ -171,5 +176,14 @@ def _repeats(source: str) -> int:
     return most
 
 
-def _needle(text: str) -> bytes | None:
-    return stored_form(text)[1:-1] or None
+def _required(text: str, kind: str, ignores_case: bool) -> str:
+    """Return what stands in everything that fits."""
+    if kind == "regex":
+        return required_word(text, ignores_case) or ""
+    return max(text.split("*"), key=len) if kind == "glob" else text
+
+
+def _needle(text: str, ignores_case: bool) -> bytes | None:
+    if ignores_case and not text.isascii():
+        return None
+    return stored_form(text.lower() if ignores_case else text)[1:-1] or None

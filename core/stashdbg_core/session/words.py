@@ -1,8 +1,13 @@
-"""Sizes, durations and moments in words for people."""
+"""Counts, sizes, durations and moments in words for people."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it should be."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size_words(size: int) -> str:

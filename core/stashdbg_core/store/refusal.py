@@ -89,15 +89,15 @@ def refuse_version(found: Found, name: str) -> None:
             what = "is cut off before its first event" if truncated else "is a JSON object without version and events"
             raise _no_recording(name, what)
         foreign = next((_FOREIGN[key] for key in keys if key in _FOREIGN), None)
-        shown = ", ".join(shorten(key, 30) for key in keys[:6])
-        what = f"looks like {foreign}" if foreign else f"is a JSON object without a version (keys: {shown})"
-        raise _no_recording(name, what)
+        raise _no_recording(name, f"looks like {foreign}" if foreign else f"is {_object_of(keys)} without a version")
     if raw == b"1":
         if not found.has_events and not len(found.blobs):
             raise _no_recording(
                 name, "is cut off before its first event" if truncated else "has a version but no events"
             )
         return
+    if not found.has_events and not len(found.blobs):
+        raise _no_recording(name, f"is {_object_of(list(found.top))}")
     try:
         version = parse_json(raw)
     except StashError:
@@ -113,6 +113,11 @@ def refuse_version(found: Found, name: str) -> None:
         f"{name} has version {shown}; this build reads the number {FORMAT_VERSION}",
         hint=f'write "version": {FORMAT_VERSION} if you are sure that it is a version-{FORMAT_VERSION} recording',
     )
+
+
+def _object_of(keys: list[str]) -> str:
+    shown = ", ".join(shorten(key, 30) for key in keys[:6])
+    return f"a JSON object ({'keys: ' if len(keys) > 1 else 'key: '}{shown}{', …' if len(keys) > 6 else ''})"
 
 
 def _top_keys(raw: bytes) -> list[str]:

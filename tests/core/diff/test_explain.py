@@ -56,6 +56,20 @@ def test_a_number_counts_only_as_a_whole_word() -> None:
     assert causes(one, other)[1].verdict == "new"
 
 
+def test_a_number_with_a_point_is_quoted_whole() -> None:
+    second = causes(
+        [Call("a", 1, "it is 49.9 EUR"), Call("b", {"q": "pay 49.9"}, 1)],
+        [Call("a", 1, "it is 61.9 EUR"), Call("b", {"q": "pay 61.9"}, 1)],
+    )[1]
+    assert (second.verdict, [source.text for source in second.sources]) == ("flows", ["49.9"])
+
+
+def test_part_of_a_number_with_a_point_does_not_count() -> None:
+    one = [Call("a", 1, 49), Call("b", {"q": "order 49.5"}, 1)]
+    other = [Call("a", 1, 61), Call("b", {"q": "order 61.5"}, 1)]
+    assert causes(one, other)[1].verdict == "new"
+
+
 def test_what_an_output_only_passed_on_is_no_source() -> None:
     one = [Call("a", {"id": "monday"}, "monday"), Call("b", {"q": "monday"}, 1)]
     other = [Call("a", {"id": "friday"}, "friday"), Call("b", {"q": "friday"}, 1)]

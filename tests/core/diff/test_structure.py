@@ -129,7 +129,7 @@ def test_depth_costs_no_stack() -> None:
     assert (change.before, change.after) == (0, 1)
 
 
-@given(st.text(alphabet="ab \n.", max_size=40), st.text(alphabet="ab \n.", max_size=40))
+@given(st.text(alphabet="a1 \n.", max_size=40), st.text(alphabet="a1 \n.", max_size=40))
 @settings(max_examples=200, deadline=None)
 def test_word_spans_cover_every_change_and_no_more(one: str, other: str) -> None:
     spans = word_spans(one, other)
@@ -145,6 +145,22 @@ def test_words_are_told_apart() -> None:
     before, after = "the quick brown fox", "the quiet brown foxes"
     spans = [(before[s.start : s.end], after[s.start_after : s.end_after]) for s in word_spans(before, after)]
     assert spans == [("quick", "quiet"), ("fox", "foxes")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "spans"),
+    [
+        ("costs 49.9 EUR", "costs 61.9 EUR", [("49.9", "61.9")]),
+        ("costs 49.9.", "costs 49.8.", [("49.9", "49.8")]),
+        ("costs 49.9", "costs 4", [("49.9", "4")]),
+        ("v1.2.3 is out", "v1.3.3 is out", [("v1.2.3", "v1.3.3")]),
+        ("in 2024. Yes", "in 2025. Yes", [("2024", "2025")]),
+        ("a.b", "a.c", [("b", "c")]),
+        ("1. one", "2. one", [("1", "2")]),
+    ],
+)
+def test_a_number_with_a_point_is_one_word(before: str, after: str, spans: list[tuple[str, str]]) -> None:
+    assert [(before[s.start : s.end], after[s.start_after : s.end_after]) for s in word_spans(before, after)] == spans
 
 
 def test_lines_are_told_apart_and_line_ends_named() -> None:

@@ -216,6 +216,83 @@ def test_an_async_stream_in_a_cancelled_task_is_recorded(make: Any, read: Any) -
     assert _stream(read(tape).trees[0]) == ([{"n": 0}], "closed")
 
 
+def test_an_async_stream_left_by_break_at_the_end_of_the_loop_is_closed(make: Any, read: Any) -> None:
+    tape, source, bare = make(), Source(), Source()
+    cancelled: list[BaseException] = []
+
+    async def noting(chunks: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
+        try:
+            async for chunk in chunks:
+                yield chunk
+        except BaseException as error:
+            cancelled.append(error)
+            raise
+
+    async def run(stream: Any) -> None:
+        async for _ in stream:
+            break
+
+    asyncio.run(run(noting(bare.asynchronous())))
+    asyncio.run(run(tape.stream_async("llm", "chat", lambda: noting(source.asynchronous()))))
+    assert source.log == bare.log == ["finally"]
+    assert type(cancelled[0]) is type(cancelled[1])
+    seen = read(tape)
+    assert _stream(seen.trees[0]) == ([{"n": 0}], "closed")
+    assert (seen.events[0].outcome, seen.trees[0].get("error")) == ("return", None)
+
+
+def test_an_async_stream_whose_closing_is_cancelled_is_closed(make: Any, read: Any) -> None:
+    tape = make()
+
+    async def slow_to_close() -> AsyncGenerator[int, None]:
+        try:
+            yield 1
+        finally:
+            await asyncio.Event().wait()
+
+    async def run() -> None:
+        stream = tape.stream_async("llm", "chat", slow_to_close)
+        await anext(stream)
+        closing = asyncio.ensure_future(stream.aclose())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+
+    asyncio.run(run())
+    assert _stream(read(tape).trees[0]) == ([1], "closed")
+
+
+def test_an_async_stream_that_fails_when_cancelled_or_waits_for_a_chunk_is_failed(make: Any, read: Any) -> None:
+    tape = make()
+
+    async def fails() -> AsyncGenerator[int, None]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("while closing")
+
+    async def waits() -> AsyncGenerator[int, None]:
+        yield 1
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        stream = tape.stream_async("llm", "fails", fails)
+        await anext(stream)
+        with pytest.raises(ValueError, match="while closing"):
+            await stream.athrow(asyncio.CancelledError())
+        stream = tape.stream_async("llm", "waits", waits)
+        await anext(stream)
+        waiting = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(run())
+    assert [_stream(tree) for tree in read(tape).trees] == [([1], "failed"), ([1], "failed")]
+
+
 def test_an_awaitable_of_an_async_stream_is_awaited_first(make: Any) -> None:
     tape, source = make(), Source()
 

@@ -184,10 +184,21 @@ def test_watches_show_what_a_path_is_at_the_cursor(debugger):
     debugger.toggle_watch("n")
     debugger.toggle_watch("zz")
     debugger.position = 6
-    assert [(row.expression, row.text, row.seq) for row in debugger.watch_rows()] == [("n", "1", 5), ("zz", None, None)]
+    rows = debugger.watch_rows().run()
+    assert [(row.expression, row.text, row.seq) for row in rows] == [("n", "1", 5), ("zz", None, None)]
     with pytest.raises(StashError):
         debugger.toggle_watch("a[")
     assert not debugger.toggle_watch("n")
+
+
+def test_many_events_are_watched_in_slices(make_run):
+    rows = [{"channel": "tool" if place % 2 else "state", "value": place // 5000} for place in range(20_000)]
+    debugger = Debugger(make_run(rows))
+    debugger.toggle_watch("@")
+    (watch,) = debugger.watches()
+    assert sum(1 for _ in watch.calls.steps()) >= 9
+    assert not any(watch.calls.steps())
+    assert tour(debugger, "watch")[0] == [5000, 10_000, 15_000]
 
 
 def test_a_reload_keeps_marks_and_drops_the_filter(make_run, rows):
@@ -210,3 +221,19 @@ def test_the_trail_of_the_demo_with_last_origin_and_continue(demo):
     assert debugger.event.key == "archived_rate"
     debugger.toggle_breakpoint("is:error")
     assert debugger.go("continue", forward=False).run().position == demo.events.position_of(58)
+
+
+def test_marks_are_places_to_go_to(debugger):
+    assert "no bookmark 1" in debugger.goto("@1").reason
+    debugger.jump(3)
+    debugger.toggle_bookmark()
+    debugger.jump(1)
+    debugger.toggle_bookmark()
+    debugger.add_note("The first price")
+    debugger.jump(4)
+    debugger.add_note("another price")
+    assert debugger.goto("@2").position == 3
+    assert [debugger.goto("@PRICE").position for _ in range(3)] == [4, 1, 4]
+    assert "no note" in debugger.goto("@nothing").reason
+    assert "there are 2" in debugger.goto("@3").reason
+    assert "say which" in debugger.goto("@ ").reason

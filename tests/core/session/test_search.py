@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.last_change import last_change_steps
+from stashdbg_core.session.pattern_word import required_word
+from stashdbg_core.session.payload_match import PayloadMatch, texts_of
 from stashdbg_core.session.pointers import ABSENT, pointer_of, resolve
-from stashdbg_core.session.search import Search, origin_steps
+from stashdbg_core.session.search import Search, origin_steps, search_match
 from stashdbg_core.session.tasks import Task
+from stashdbg_core.store.open import open_recording
 
 
 def find(recording, text):
@@ -133,3 +140,95 @@ def test_pointers_resolve_what_they_name():
     assert (resolve(tree, "/a~1b/0/~0"), resolve(tree, "//01"), resolve(tree, "")) == (1, 2, tree)
     for wrong in ("/a~1b/00", "/a~1b/1", "/a~1b/-1", "/a~1b/²", "/x", "/a~1b/0/~0/x"):
         assert resolve(tree, wrong) is ABSENT
+
+
+WORDS = ["needle", "Needle", "Nee", "dle", "\n", "\\", '"', "/", "é", "\u212a", "\x1b", "0", "b", ",", ":", " "]
+
+
+def spelled(text: str, how: str) -> bytes:
+    """JSON text of a string, with some characters spelled as no writer of ours does."""
+    plain = json.dumps(text, ensure_ascii=how == "ascii")
+    if how == "escaped":
+        plain = '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 65536 else c for c in text) + '"'
+    return plain.replace("/", "\\/").encode() if how == "slashes" else plain.encode()
+
+
+FILLERS = 3
+MANY = FILLERS + 11
+
+
+def opened_large(tmp_path, texts, hows):
+    """A file that is gone through in blocks: a few values behind and between megabytes of others."""
+    values = [b"[%b,1]" % spelled(text, how) for text, how in zip(texts, hows, strict=True)]
+    for at in range(0, 4 * FILLERS, 4):
+        values.insert(at, b'["%b"]' % (b"~" * 2_100_000))
+    events = [
+        b'{"seq":%d,"channel":"c","key":"k","ordinal":0,"outcome":"return","ref":"v%d"}' % (n, n) for n in range(MANY)
+    ]
+    blobs = [b'"v%d":%b' % (n, value) for n, value in enumerate(values)]
+    path = tmp_path / "run.json"
+    parts = [b'{"version":1,"id":"r","events":[\n', b",\n".join(events), b'\n],"blobs":{\n', b",\n".join(blobs)]
+    path.write_bytes(b"".join(parts) + b'\n},"meta":{}}\n')
+    return open_recording(path)
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map("".join), min_size=11, max_size=11),
+    hows=st.lists(st.sampled_from(["utf-8", "ascii", "escaped", "slashes"]), min_size=11, max_size=11),
+    wanted=st.sampled_from(
+        ["needle", "Needle", "e", "n", "0", "001b", "/", "é", '"', "\\", "\n", "dle/", "needle\n", ", ", "/Nee.?dle/",
+         "/needle/i", "/(?:x|Needle)dle*/", "/needle|x/", "k", "1"]
+    ),
+)  # fmt: skip
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_large_file_gone_through_in_blocks_gives_what_reading_every_value_does(tmp_path, texts, hows, wanted):
+    recording = opened_large(tmp_path, texts, hows)
+    match = search_match(wanted)
+    trees = [recording.blobs.tree(f"v{n}") for n in range(MANY)]
+    expected = [n for n, tree in enumerate(trees) if any(map(match.within, texts_of(tree)))]
+    payloads = PayloadMatch(recording, match)
+    for _ in range(2):
+        for _ in payloads.prepare():
+            pass
+        mask = payloads.possible("value", 0, b"\1" * MANY)
+        assert match.needle is None or not mask[4]
+        assert [n for n in range(MANY) if mask[n] and payloads.at(n, "value")] == expected
+        payloads = PayloadMatch(recording, match)  # a second one knows from the first what else to look for
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "word"),
+    [
+        ("Quad[a-z]+tic", "", "Quad"),
+        ("colou?r", "", "colo"),
+        ("abcd|wxyz", "", None),
+        ("(abcd|wxyz)quadr", "", "quadr"),
+        ("(?i)quad", "", None),
+        ("(?x)quad # c", "", None),
+        (r"\x41quad", "", None),
+        (r"\bquad\b", "", "quad"),
+        ("quad{e<=1}", "", None),
+        ("[[:alpha:]]quad", "", None),
+        ("(?!quad)(?<=quad)q", "", None),
+        ("king of parts", "i", "part"),
+        ("true", "", None),
+        ("12345", "", None),
+        ("(quad)*", "", None),
+        (r"\p{Lu}quad", "", None),
+    ],
+)
+def test_the_word_that_a_pattern_needs_is_told_only_where_it_is_plain(pattern, flags, word):
+    assert required_word(pattern, "i" in flags) == word
+
+
+def test_a_search_can_be_stopped_among_many_hits_wherever_they_stand(make_run):
+    recording = make_run([{"value": "word" if n % 2 else "other"} for n in range(1000)])
+    steps = Search(recording, "word").steps()
+    assert sum(1 for _ in steps) > 500 // 32
+
+
+def test_an_ascii_text_is_found_in_ascii_case_alone_wherever_it_is_looked_for(make_run):
+    recording = make_run(
+        [{"value": "300 \u212a"}, {"value": "300 K"}, {"value": "é K"}, {"label": "\u212a", "value": 1}]
+    )
+    assert [seq for seq, part, _ in find(recording, "k") if part != "key"] == [1, 2]

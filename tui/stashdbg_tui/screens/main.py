@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.timer import Timer
@@ -52,6 +53,9 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
 
     def compose(self) -> ComposeResult:
         """Make the panes; they are filled when a recording is there."""
+        # Textual asks for the breakpoints after it has laid the screen out; this saves doing that twice.
+        for size, edges in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
+            self.add_class([name for edge, name in edges if size >= edge][-1])
         yield Scrubber(id="scrubber")
         with Container(id="panes"):
             yield Timeline(id="timeline")
@@ -64,6 +68,14 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
         yield PromptLine(id="prompt")
         yield ChoiceLine(id="choice")
         yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Take over what is kept between sessions."""
+        self.prompt.history = self.history
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Apply styles anew when coming back, not when every widget has just got its own."""
+        event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
     def show_opening(self, path: Path) -> None:
         """Say that a file is being read."""

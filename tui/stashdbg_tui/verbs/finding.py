@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.query import parse_query
-from stashdbg_core.session.search import Hit, Search, search_match
 from stashdbg_core.session.session import Move
-from stashdbg_core.session.text_match import TextMatch
-from stashdbg_core.session.view import View, view_steps
 from stashdbg_tui.lanes import Rows, fold_steps
 from stashdbg_tui.screens.base import SessionScreen
+
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
+if TYPE_CHECKING:
+    from stashdbg_core.session.search import Hit, Search
+    from stashdbg_core.session.text_match import TextMatch
+    from stashdbg_core.session.view import View
 
 
 class Finding(SessionScreen):
@@ -35,6 +38,8 @@ class Finding(SessionScreen):
         session = self.session
         if session is None or not text:
             return
+        from stashdbg_core.session.search import Search, search_match
+
         self.clear_search()
         try:
             match = search_match(text)
@@ -174,6 +179,8 @@ class Finding(SessionScreen):
         session = self.session
         if session is None:
             return
+        from stashdbg_core.session.query import parse_query
+
         try:
             parse_query(self.filter_query if query is None else query)
         except StashError as failure:
@@ -193,6 +200,8 @@ class Finding(SessionScreen):
             self.stop_work("filter")
             self._fold(None)
             return
+        from stashdbg_core.session.view import view_steps
+
         steps = view_steps(
             session.recording,
             self.filter_query,

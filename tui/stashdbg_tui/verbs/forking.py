@@ -12,10 +12,10 @@ from textual.app import SuspendNotSupported
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.editing import editor_command, read_edit, run_editor
 from stashdbg_tui.drafts import drafts_of
 from stashdbg_tui.screens.base import SessionScreen
 
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
     from stashdbg_core.session.editing import Draft, Edit
     from stashdbg_core.session.fork_edit import ForkEdit
@@ -41,7 +41,7 @@ class Forking(SessionScreen):
 
     def action_edit_value(self, inline: bool = False) -> None:
         """Edit the outcome at the cursor, or take up the draft that was left for it."""
-        from stashdbg_core.session.fork_edit import start_edit  # forking is not needed for the first frame
+        from stashdbg_core.session.fork_edit import start_edit
 
         session = self.session
         if session is None or session.event is None:
@@ -66,6 +66,8 @@ class Forking(SessionScreen):
 
     def _edit_there(self, edit: ForkEdit, draft: Draft) -> None:
         """Give the terminal to the user's editor."""
+        from stashdbg_core.session.editing import editor_command, run_editor
+
         try:
             words = editor_command(os.environ)
             with self.app.suspend():
@@ -78,6 +80,7 @@ class Forking(SessionScreen):
             self._edited(edit, draft, done)
 
     def _edit_here(self, edit: ForkEdit, draft: Draft) -> None:
+        from stashdbg_core.session.editing import read_edit
         from stashdbg_core.session.fork_edit import INLINE_CHARACTERS
         from stashdbg_tui.screens.edit import InlineScreen
 
@@ -92,6 +95,8 @@ class Forking(SessionScreen):
         self.app.push_screen(InlineScreen(title, text), partial(self._written, edit, draft))
 
     def _written(self, edit: ForkEdit, draft: Draft, text: str | None) -> None:
+        from stashdbg_core.session.editing import read_edit
+
         if text is not None:
             drafts_of(self.app).keep(edit, draft)
             try:
@@ -142,6 +147,8 @@ class Forking(SessionScreen):
             drafts_of(self.app).drop(edit, draft)
             self._open_fork(wish)
         elif wish == "done":
+            from stashdbg_core.session.editing import read_edit
+
             self._edited(edit, draft, read_edit(draft))
         elif wish == "drop":
             drafts_of(self.app).drop(edit, draft)
@@ -152,6 +159,8 @@ class Forking(SessionScreen):
             self._edit(edit, draft, inline=wish == "inline")
 
     def _leave(self, edit: ForkEdit, draft: Draft, said: str) -> None:
+        from stashdbg_core.session.editing import read_edit
+
         if read_edit(draft).status == "changed":
             drafts_of(self.app).keep(edit, draft)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from textual import on, work
 from textual.message import Message
@@ -12,13 +13,15 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
-from stashdbg_core.session.source_lines import source_lines
-from stashdbg_tui.copying import command_line, copy_note, event_text, save_value, value_text
-from stashdbg_tui.editor import edit_at
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.payload_view import PayloadView
 from stashdbg_tui.widgets.tabs_line import TabsLine
+
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
+if TYPE_CHECKING:
+    from stashdbg_tui.app import StashApp
+    from stashdbg_tui.history import History
 
 _COPIES = (
     ("v", "value", "copy('value')"),
@@ -45,8 +48,16 @@ class Inspecting(SessionScreen):
         super().__init__()
         self._raw_of: Part = "value"
         self._part_before: Part = "value"
-        self.folders: tuple[Path, ...] = ()
+
+    @property
+    def history(self) -> History:
+        """What is kept between sessions."""
+        return cast("StashApp", self.app).history
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
         """Where the user said that the program's sources may be read."""
+        return self.history.folders(self.session.recording) if self.session is not None else ()
 
     def inspect(self) -> None:
         """Show the part of the event at the cursor, a large one as soon as it is read."""
@@ -62,14 +73,21 @@ class Inspecting(SessionScreen):
         else:
             self.payload.show_lines(None)
             self.tabs.show(self.part, "reading…")
-            self._inspect_later(session.recording, event, session.position, self.part, self._raw_of)
+            folders = self.folders if self.part == "source" else ()
+            self._inspect_later(session.recording, event, session.position, self.part, self._raw_of, folders)
 
     @work(thread=True, exclusive=True, group="inspect", exit_on_error=False)
     def _inspect_later(
-        self, recording: Recording, event: RecordedEvent, position: int, part: Part, raw_of: Part
+        self,
+        recording: Recording,
+        event: RecordedEvent,
+        position: int,
+        part: Part,
+        raw_of: Part,
+        folders: tuple[Path, ...],
     ) -> None:
         worker = get_current_worker()
-        inspection = inspect_part(recording, event, part, position=position, raw_of=raw_of, folders=self.folders)
+        inspection = inspect_part(recording, event, part, position=position, raw_of=raw_of, folders=folders)
         if not worker.is_cancelled:
             self.post_message(Inspected(position, inspection))
 
@@ -114,6 +132,9 @@ class Inspecting(SessionScreen):
         if event is None or event.site is None:
             self.status.show("the recording does not say where this call was made")
             return
+        from stashdbg_core.session.source_lines import source_lines
+        from stashdbg_tui.editor import edit_at
+
         try:
             found = source_lines(event.site, self.folders)
         except StashError as failure:
@@ -125,12 +146,14 @@ class Inspecting(SessionScreen):
     def confirm_sources(self, folder: str) -> None:
         """Let the program's lines be read from a folder."""
         path = Path(folder).expanduser()
-        if not path.is_dir():
+        if self.session is None or not path.is_dir():
             self.status.show(f"{shorten(folder, 60)} is no folder")
             return
-        self.folders = (*self.folders, path.resolve())
+        kept = self.history.add_folder(self.session.recording, path.resolve())
         self.part = "source"
         self.inspect()
+        if kept:
+            self.status.show("kept for the recordings of this folder")
 
     def action_wrap(self) -> None:
         """Fold long lines or stop to."""
@@ -150,20 +173,22 @@ class Inspecting(SessionScreen):
         if session is None or event is None:
             self.status.show("nothing to copy")
             return
+        from stashdbg_tui import copying
+
         try:
             if what == "value":
-                text = value_text(session.recording, event, self.part)
+                text = copying.value_text(session.recording, event, self.part)
             elif what == "path":
                 text = self.path_at_cursor()
             elif what == "event":
-                text = event_text(event)
+                text = copying.event_text(event)
             else:
                 listed = self.timeline.has_focus and bool(self.shown_query)
-                text = command_line(session.recording.path, None if listed else event.seq, self.shown_query)
+                text = copying.command_line(session.recording.path, None if listed else event.seq, self.shown_query)
         except StashError as failure:
             self.status.show(f"nothing to copy: {failure.message}")
             return
-        taken, note = copy_note(text)
+        taken, note = copying.copy_note(text)
         if taken is not None:
             self.app.copy_to_clipboard(taken)
         self.status.show(note if what in ("value", "event") or taken is None else f"copied {text}")
@@ -182,6 +207,8 @@ class Inspecting(SessionScreen):
     def action_write(self, file: str) -> None:
         """Write the whole value shown to a new file."""
         if self.session is not None and self.session.event is not None:
+            from stashdbg_tui.copying import save_value
+
             self.status.show(save_value(self.session.recording, self.session.event, self.part, file))
 
     def ask_choice(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.debugger import Debugger, quoted
-from stashdbg_core.session.predicate import Marks
-from stashdbg_core.session.query_nodes import RECORD
 from stashdbg_core.session.summary import summary
-from stashdbg_core.session.tasks import Steps
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.theme import sign
 from stashdbg_tui.widgets.panel import PanelRow
+
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
+if TYPE_CHECKING:
+    from stashdbg_core.session.predicate import Marks
+    from stashdbg_core.session.watches import WatchRow
 
 
 class Marking(SessionScreen):
@@ -50,11 +53,13 @@ class Marking(SessionScreen):
 
     def _is_breakpoint(self, position: int) -> bool:
         """Whether a breakpoint that columns decide stops here; others are not asked for a row's sake."""
-        session = self.session
+        stops = self.session.breakpoints() if self.session is not None else []
+        if not stops:
+            return False
+        from stashdbg_core.session.query_nodes import RECORD
+
         try:
-            return session is not None and any(
-                predicate.node.cost < RECORD and predicate.matches(position) for predicate in session.breakpoints()
-            )
+            return any(predicate.node.cost < RECORD and predicate.matches(position) for predicate in stops)
         except StashError:
             return False
 
@@ -194,17 +199,15 @@ class Marking(SessionScreen):
             (summary(session.recording, event, 80), "text"),
         ]
 
-    def watch_steps(self) -> Steps[list[PanelRow]]:
-        """Return in slices the watches with what they are at the cursor."""
+    def watch_lines(self, watches: Sequence[WatchRow]) -> list[PanelRow]:
+        """Return the watches as lines."""
         session = self.session
         assert session is not None
         rows: list[PanelRow] = []
-        for watch in session.watches():
-            row = watch.row(session.position)
+        for row in watches:
             position = session.recording.events.position_of(row.seq) if row.seq is not None else None
             since = f"  event {row.seq}" if row.seq is not None else ""
             value = (row.text, "text") if row.text is not None else ("nothing yet", "muted")
             pieces = [(f"{row.expression}  ", "strong"), value, (since, "muted")]
             rows.append(PanelRow(pieces, (row.expression, position)))
-            yield
         return rows or [PanelRow([("nothing is watched yet: :watch EXPRESSION, such as :watch paid_out", "muted")])]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 
-from stashdbg_core.session.debugger import Verb
 from stashdbg_core.session.session import Move
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.scrubber import Scrubber
 from stashdbg_tui.widgets.timeline import Timeline
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.debugger import Verb
 
 
 class Moving(SessionScreen):

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, cast
 
 from textual import on
 
-from stashdbg_core.session.query_operators import FLAGS, OPERATORS
 from stashdbg_tui.lanes import lane_steps
-from stashdbg_tui.screens.prompt import WORDS, answer
 from stashdbg_tui.verbs.finding import Finding
 from stashdbg_tui.verbs.inspecting import Inspecting
 from stashdbg_tui.verbs.marking import Marking
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 from stashdbg_tui.widgets.prompt_line import PromptLine
 
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
+    from stashdbg_core.session.watches import WatchRow
     from stashdbg_tui.app import StashApp
 
 _NAMES = 500
@@ -46,9 +46,13 @@ class Panes(Finding, Inspecting, Marking):
 
     def _words_of(self) -> Sequence[str]:
         if self.prompt.kind == ":":
+            from stashdbg_tui.screens.prompt import WORDS
+
             return WORDS
         if self.prompt.kind != "f" or self.session is None:
             return ()
+        from stashdbg_core.session.query_operators import FLAGS, OPERATORS
+
         columns, count = self.session.columns, self.session.count
         sample = range(0, count, max(count // _NAMES, 1))
         channels = dict.fromkeys(f"channel:{columns.channel_at(place)}" for place in sample)
@@ -77,6 +81,8 @@ class Panes(Finding, Inspecting, Marking):
             await self._command(message.text)
 
     async def _command(self, line: str) -> None:
+        from stashdbg_tui.screens.prompt import answer
+
         found = answer(line)
         if found.problem is not None:
             self.status.show(found.problem)
@@ -134,7 +140,7 @@ class Panes(Finding, Inspecting, Marking):
         if kind == "marks":
             self.open_panel("marks", "marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
         elif kind == "watches":
-            self.work_on("watches", self.watch_steps(), self._show_watches)
+            self.work_on("watches", session.watch_rows(), self._show_watches)
         elif kind == "recordings":
             paths = self._app.paths
             rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]
@@ -143,9 +149,9 @@ class Panes(Finding, Inspecting, Marking):
         elif kind == "lanes":
             self.work_on("lanes", lane_steps(session.recording.events), self._show_lanes)
 
-    def _show_watches(self, rows: Sequence[PanelRow]) -> None:
+    def _show_watches(self, watches: Sequence[WatchRow]) -> None:
         title = "watches at the cursor: Enter jumps to their event, - takes away"
-        self.open_panel("watches", title, rows, focus=False)
+        self.open_panel("watches", title, self.watch_lines(watches), focus=False)
 
     def _show_lanes(self, lanes: dict[str | None, int]) -> None:
         rows = []

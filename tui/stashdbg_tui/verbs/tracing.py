@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.inspection import state_refs
-from stashdbg_core.session.last_change import LastChange, PayloadPart, last_change_steps
 from stashdbg_core.session.pointers import ABSENT, Absent, parse_pointer, pointer_of, resolve, scalar_text
-from stashdbg_core.session.search import Hit, origin_steps
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.session.why import Link, Slice, WhyNode, why_steps
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.panel import PanelRow
+
+# The first frame needs none of the verbs: what they take is imported by the verb that takes it.
+if TYPE_CHECKING:
+    from stashdbg_core.session.last_change import LastChange, PayloadPart
+    from stashdbg_core.session.search import Hit
+    from stashdbg_core.session.why import Link, Slice, WhyNode
 
 _TEXT = 200
 """Characters of a field up to which the whole of it is looked for, not its line alone."""
@@ -44,6 +49,8 @@ class Tracing(SessionScreen):
         if session is None or field is None:
             self._no_field()
             return
+        from stashdbg_core.session.last_change import last_change_steps
+
         position, part, pointer = field
 
         def found(change: LastChange | None) -> None:
@@ -78,6 +85,8 @@ class Tracing(SessionScreen):
             said = "first appears" if moved else "first appears right"
             self.status.show(f"{shown} {said} here, in the {hit.part} {shorten(hit.pointer, 40)}".rstrip())
 
+        from stashdbg_core.session.search import origin_steps
+
         try:
             self.work_on("trace", origin_steps(session.recording, _literal(text)), found, self._looking)
         except StashError as failure:
@@ -88,6 +97,8 @@ class Tracing(SessionScreen):
         session = self.session
         if session is None or session.event is None:
             return
+        from stashdbg_core.session.why import why_steps
+
         field = self.field() if self.payload.has_focus else None
         selected = self.get_selected_text()
         if selected:

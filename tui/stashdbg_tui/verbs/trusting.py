@@ -14,7 +14,6 @@ from textual.worker import get_current_worker
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.session.inspection import Inspection, ref_of
-from stashdbg_core.session.seal_place import has_seal, seal_file_of
 from stashdbg_core.session.seal_state import CHECKING, NO_SEAL, SealState
 from stashdbg_tui.verbs.inspecting import Inspecting
 from stashdbg_tui.verbs.marking import Marking
@@ -68,6 +67,8 @@ class Trusting(Inspecting, Marking):
 
     @work(thread=True, exclusive=True, group="seal", exit_on_error=False)
     def _verify(self, recording: Recording) -> None:
+        from stashdbg_core.session.seal_place import has_seal
+
         if not has_seal(recording):
             return
         from stashdbg_core.session.trust import check_seal, unchecked
@@ -161,6 +162,7 @@ class Trusting(Inspecting, Marking):
 
     def action_verify(self) -> None:
         """Verify the seal, and list what it says."""
+        from stashdbg_core.session.seal_place import seal_file_of
         from stashdbg_tui.screens.seal_check import SealCheckDialog
 
         recording = self._whole_recording()
@@ -183,6 +185,7 @@ class Trusting(Inspecting, Marking):
 
     def action_seal(self) -> None:
         """Ask, and seal the recording."""
+        from stashdbg_core.session.seal_place import seal_file_of
         from stashdbg_tui.screens.seal import SealDialog
 
         recording = self._whole_recording()

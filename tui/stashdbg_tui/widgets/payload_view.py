@@ -7,7 +7,7 @@ screen at once and never holds a key up. What was drawn is kept.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual import events
@@ -21,12 +21,14 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.session.lines import LineSource
 from stashdbg_core.session.masks import mask_spans
 from stashdbg_core.session.tasks import Steps
-from stashdbg_core.session.text_match import TextMatch
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.widgets.folding import folds
 from stashdbg_tui.widgets.line_view import LineView
 from stashdbg_tui.widgets.payload_layout import PayloadLayout
 from stashdbg_tui.widgets.strips import marked
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.text_match import TextMatch
 
 _SLICE_SECONDS = 0.004
 _PAUSE_SECONDS = 0.012

@@ -1,6 +1,6 @@
 """The line a person types at: where to go, what to look for, what to show. Enter ends it, Esc leaves it.
 
-Each kind of question keeps what was answered before; Up and Down bring it back, Right takes what is offered.
+Up and Down bring back what was answered before to a question of the kind, Right takes what is offered.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Label
 
+from stashdbg_tui.history import History
+
 _LONGEST = 4096
-_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Question:
 
 
 QUESTIONS = {
-    ":": Question(":", "123  +20  -5  50%  llm:3  write FILE  break QUERY  watch EXPRESSION  note TEXT  q"),
+    ":": Question(":", "123  +20  -5  50%  llm:3  @2  write FILE  break QUERY  watch EXPRESSION  note TEXT  q"),
     "/": Question("/", "a text, or /regex/"),
     "f": Question("filter", 'channel:llm key:search* ms:>1s is:error value:refund -word "two words" /regex/'),
     "note": Question("note", "a note on this event"),
@@ -77,7 +78,7 @@ class PromptLine(Horizontal):
         super().__init__(id=id)
         self.kind = ":"
         self._offers = _Offers()
-        self._answers: dict[str, list[str]] = {}
+        self.history = History()
         self._back = 0
         """How far back in the answers the line shown is."""
 
@@ -108,10 +109,7 @@ class PromptLine(Horizontal):
         """Hand on what was typed."""
         event.stop()
         self.close()
-        answers = self._answers.setdefault(self.kind, [])
-        if event.value.strip() and event.value not in answers[-1:]:
-            answers.append(event.value)
-            del answers[:-_KEPT]
+        self.history.add_line(self.kind, event.value)
         self.post_message(self.Entered(self.kind, event.value))
 
     def on_key(self, event: events.Key) -> None:
@@ -124,7 +122,7 @@ class PromptLine(Horizontal):
         elif event.key in ("up", "down"):
             event.stop()
             event.prevent_default()
-            answers = self._answers.get(self.kind, [])
+            answers = self.history.lines(self.kind)
             self._back = max(min(self._back + (1 if event.key == "up" else -1), len(answers)), 0)
             field = self.query_one(Input)
             field.value = answers[-self._back] if self._back else ""

@@ -6,7 +6,7 @@ Rows are drawn from lazy data when they become visible and kept; moving the curs
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,7 +17,6 @@ from textual.strip import Strip
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.session import Session
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.session.text_match import TextMatch
 from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
@@ -25,6 +24,9 @@ from stashdbg_tui.lanes import Rows
 from stashdbg_tui.theme import channel_colour, channel_glyph
 from stashdbg_tui.widgets.line_view import LineView
 from stashdbg_tui.widgets.strips import marked
+
+if TYPE_CHECKING:
+    from stashdbg_core.session.text_match import TextMatch
 
 _MARKS = {"threw": "!", "pending": "…", "damaged": "×"}
 """Signs of what did not go well; each comes with its word."""

@@ -14,8 +14,8 @@ _TOKEN = re.compile(
     r"|(?P<set>\[\^?\]?(?:\\.|[^\]\\\[])*\])|(?P<open>\((?!\?(?![:=!<P>])))|(?P<close>\))|(?P<other>[^\\\[\](){}|*?+.^$])",
     re.DOTALL,
 )
-_ODD_CASE = frozenset("iksIKS")
-"""Letters that have other cases than two where case does not count."""
+_ODD_CASE = re.compile("[iksIKS]")
+"""Letters that have more cases than two where case does not count."""
 _SAID_OTHERWISE = frozenset("aefilnrstuyNI")
 """Letters of ``true``, ``false``, ``null``, ``NaN`` and ``Infinity``, which values may be written with."""
 
@@ -46,6 +46,6 @@ def required_word(pattern: str, ignores_case: bool) -> str | None:
             word = token["word"]
     words.append(word)
     if ignores_case:
-        words = [part for word in words for part in re.split("[iksIKS]", word)]
+        words = [part for word in words for part in _ODD_CASE.split(word)]
     best = max(words, key=len)
     return best if len(best) >= _SHORTEST and not _SAID_OTHERWISE.issuperset(best) else None
