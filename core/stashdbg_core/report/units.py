@@ -121,7 +121,7 @@ def _conversation(unit_id: str, recording: Recording, name: str, positions: list
     in_flight = sum(map(is_in_flight, events))
     failed = sum(event.outcome == THROW for event in events) - in_flight
     facts = [counted(len(events), "event")]
-    facts += [f"{failed:,} threw"] if failed else []
+    facts += [f"{failed:,} failed"] if failed else []
     facts += [f"{in_flight:,} never finished"] if in_flight else []
     where = ", ".join(part for part in (recording.id[:60] or "(no id)", name) if part)
     return Conversation(unit_id, tuple(positions), f"{where}: {', '.join(facts)}", failed, in_flight)
