@@ -29,6 +29,7 @@ KEYS = {"down": b"\x1b[B", "page down": b"\x1b[6~", "end": b"\x1b[F", "home": b"
 LESS_KEYS = {"down": b"j", "page down": b" ", "end": b"G", "home": b"g"}
 QUIET_SECONDS = 0.12
 """So long without output means that a paint is over."""
+KEY_PRESSES = 25
 MOST_IN_FILE = 100_000
 WANTED = {"bare list": b"chan", "less": b'"version"'}
 """What the first screen that counts shows; elsewhere it is what the recorded calls returned."""
@@ -184,9 +185,14 @@ def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
         paints.append(terminal.read_until_quiet(20.0, wanted=WANTED.get(kind, b"answer"))[0])
         if turn < 3:
             terminal.close()
-    for code in (LESS_KEYS if kind == "less" else KEYS).values():
-        times = [terminal.key(code) * 1000 for _ in range(25)]
-        cells.append(f"{statistics.median(times):.0f}/{statistics.quantiles(times, n=20)[-1]:.0f}")
+    keys = LESS_KEYS if kind == "less" else KEYS
+    times = {name: [terminal.key(keys[name]) * 1000 for _ in range(KEY_PRESSES)] for name in ("down", "page down")}
+    times |= {"end": [], "home": []}
+    for turn in range(2 * KEY_PRESSES):  # one after the other: at the end there is no way to the end
+        name = ("end", "home")[turn % 2]
+        times[name].append(terminal.key(keys[name]) * 1000)
+    for found in times.values():
+        cells.append(f"{statistics.median(found):.1f}/{statistics.quantiles(found, n=20)[-1]:.1f}")
     cells.append(str(terminal.memory()))
     terminal.close()
     return [kind, f"{count:,}", f"{statistics.median(paints[1:]) * 1000:.0f}", *cells]  # the first fills caches

@@ -19,7 +19,7 @@ def test_lines_come_back_in_the_next_session_and_notes_do_not(drive, agent, tmp_
 
     async def second(d):
         await d.press("colon", "up")
-        assert d.lines()[-2].startswith(" : 50%")
+        assert d.lines()[-1].startswith(" : 50%")
         await d.press("escape", "slash", "up", "enter")
         assert "hit" in d.status
         await d.press("semicolon", "up")

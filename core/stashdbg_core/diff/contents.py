@@ -181,9 +181,9 @@ def comparable(tree: Json) -> Json:
 
 def may_share(raw: bytes) -> bool:
     """Tell whether a value's text may use pieces stored elsewhere."""
-    if b"\\u00" in raw:
+    if b"$" in raw and b"$stash" in raw and (b'"ref"' in raw or b'"parts"' in raw):  # one byte is found at once
         return True
-    return b"$stash" in raw and (b'"ref"' in raw or b'"parts"' in raw)
+    return b"\\u00" in raw
 
 
 def _reader(blobs: BlobTable) -> Callable[[str], bytes | None]:

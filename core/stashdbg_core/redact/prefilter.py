@@ -28,7 +28,7 @@ def _class(code: int) -> int:
 
 _CLASS: Final = bytes(map(_class, range(256)))
 _RUN: Final = b"a" * RUN
-_REST: Final = re.compile(b"a*")
+_RUNS: Final = re.compile(_RUN + b"a*")
 _DISCORD: Final = b".aaaaaa."
 _SHORT: Final = b'"aaa"'
 _AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,]|%3d)"""
@@ -167,9 +167,8 @@ def _has_short_name(text: bytes, classes: bytes) -> bool:
 def _has_known_run(text: bytes, classes: bytes) -> bool:
     """Tell whether a run of token characters begins, or is preceded, as a known token does."""
     runs: list[bytes] = []
-    start = classes.find(_RUN)
-    while start >= 0:
-        end = _REST.match(classes, start + RUN).end()  # type: ignore[union-attr]
+    for found in _RUNS.finditer(classes):
+        start, end = found.span()
         run = text[start:end]
         if not run.isdigit():  # else it is a number, whose digits begin no token
             runs.append(run)
@@ -182,7 +181,6 @@ def _has_known_run(text: bytes, classes: bytes) -> bool:
                 return True
             if escape := _ESCAPE.match(before + run):
                 runs.append(run[escape.end() - 1 :])
-        start = classes.find(_RUN, end)
     if not runs:
         return False
     joined = b" ".join(runs)

@@ -192,7 +192,12 @@ SECRETS: Final[tuple[Rule, ...]] = (
     _ours("sendgrid-key", _B + r"SG\." + _W + r"{16,}\." + _W + "{16,}", ("sg.",)),
     _ours("twilio-key", "(?:AC|SK)" + _BEGINS.format("..") + "[0-9a-f]{32}" + _E),
     _ours("telegram-token", r"(?<![0-9])[0-9]{8,10}(?::|%3[Aa])AA" + _W + "{32,}", (":aa", "%3aaa"), lead=10),
-    _ours("discord-token", "[MNO]" + _BEGINS.format(".") + _W + r"{23,27}\." + _W + r"{6}\." + _W + "{27,}"),
+    _ours(
+        "discord-token",
+        "[MNO]" + _BEGINS.format(".") + _W + r"{23,27}\." + _W + r"{6}\." + _W + "{27,}",
+        (".",),
+        lead=None,
+    ),
     _ours(
         "azure-client-secret",
         r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}",

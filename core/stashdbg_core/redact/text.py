@@ -100,14 +100,15 @@ class TextMasker:
 
     def _shapes(self, text: str) -> Iterator[Span]:
         lowered = text.lower()
+        is_long = len(text) >= LONG and len(lowered) == len(text)
         for rule, pattern, anchors in self._rules:
             places: list[int] | None = None
             if anchors:
-                here = [anchor for odd, anchor in anchors if odd in lowered and anchor in lowered]
-                if not here:
+                possible = [anchor for odd, anchor in anchors if odd in lowered]
+                if is_long and rule.lead is not None:
+                    places = places_of(lowered, *possible)
+                if not (any(anchor in lowered for anchor in possible) if places is None else places):
                     continue
-                if rule.lead is not None and len(text) >= LONG and len(lowered) == len(text):
-                    places = places_of(lowered, *here)
             try:
                 for match in _matches(rule, pattern, text, places):
                     group = "secret" if "secret" in pattern.groupindex else 0

@@ -162,7 +162,8 @@ class _Tracer:
         what = f"field {shorten(pointer, 80)}" if pointer is not None else f"text {shorten(text or '', 60)!r}"
         where = part or "input or value"
         raise invalid_input(
-            f"event {self.root.seq} has no {what} in its {where}", hint=f"stashdbg show FILE --at {self.root.seq} prints both"
+            f"event {self.root.seq} has no {what} in its {where}",
+            hint=f"stashdbg show FILE --at {self.root.seq} prints both",
         )
 
     def trace(self) -> Steps[None]:

@@ -54,7 +54,9 @@ def test_assignments_near_their_signs_are_all_assignments(text):
     assert spans(near) == spans(found_by._FLAG.finditer(text))
 
 
-@pytest.mark.parametrize("rule", [rule for rule in (*SECRETS, *PII) if rule.anchors], ids=lambda rule: rule.name)
+@pytest.mark.parametrize(
+    "rule", [rule for rule in (*SECRETS, *PII) if rule.anchors and rule.lead is not None], ids=lambda rule: rule.name
+)
 @settings(max_examples=60, deadline=None)
 @given(parts=st.lists(st.one_of(texts, st.sampled_from(FILLERS), st.integers(0, 9)), max_size=6))
 def test_shapes_near_their_anchors_are_all_shapes(rule, parts):
@@ -66,7 +68,6 @@ def test_shapes_near_their_anchors_are_all_shapes(rule, parts):
     lowered = text.lower()
     if len(lowered) == len(text):
         pattern = re.compile(rule.pattern, re.ASCII)
-        assert rule.lead is not None
         near = matches_at(pattern, text, places_of(lowered, *rule.anchors), rule.lead)
         assert [match.span() for match in near] == [match.span() for match in pattern.finditer(text)]
 

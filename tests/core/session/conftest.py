@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.store.blob_store import BlobStore
