@@ -114,7 +114,7 @@ def test_shapes_and_places_are_checked(
     assert run(["export", poll, "--flat", "--pytest"]) == 64
     err = capsys.readouterr().err
     assert "no shape was asked for; give one of --flat, --pytest" in err
-    assert "several shapes were asked for" in err
+    assert "exclude each other" in err
     assert run(["export", poll, "--pytest", "-o", "test_poll.py"]) == 0
     assert run(["export", poll, "--pytest", "-o", "test_poll.py"]) == 0
     assert capsys.readouterr().out == "test_poll.py\ntest_poll-2.py\n"
