@@ -179,7 +179,7 @@ class Terminal:
 
 
 def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
-    paints, cells = [], []
+    paints = []
     for turn in range(4):
         terminal = Terminal(kind, argument, cache)
         paints.append(terminal.read_until_quiet(20.0, wanted=WANTED.get(kind, b"answer"))[0])
@@ -191,8 +191,7 @@ def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
     for turn in range(2 * KEY_PRESSES):  # one after the other: at the end there is no way to the end
         name = ("end", "home")[turn % 2]
         times[name].append(terminal.key(keys[name]) * 1000)
-    for found in times.values():
-        cells.append(f"{statistics.median(found):.1f}/{statistics.quantiles(found, n=20)[-1]:.1f}")
+    cells = [f"{statistics.median(found):.1f}/{statistics.quantiles(found, n=20)[-1]:.1f}" for found in times.values()]
     cells.append(str(terminal.memory()))
     terminal.close()
     return [kind, f"{count:,}", f"{statistics.median(paints[1:]) * 1000:.0f}", *cells]  # the first fills caches

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from stashdbg_core.session.payload_lines import PayloadLines
+from stashdbg_core.store.writer import write_recording
 from stashdbg_tui.widgets.payload_view import PayloadView
+from stashdbg_tui.workers.loader import load
 
 LATER = {
     "jmespath", "regex", "tomllib", "stashdbg_core.diff", "stashdbg_core.fork", "stashdbg_core.redact",
@@ -93,3 +96,22 @@ def test_a_value_of_50_mb_is_seen_before_it_is_laid_out(drive, recordings, monke
 
     drive(test, recording=tape.done(), size=(120, 36))
     assert at_first_sight and at_first_sight[0] < 10_000
+
+
+def test_a_file_that_takes_long_is_said_to_be_opening(drive, recordings, agent, tmp_path, monkeypatch):
+    go_on = threading.Event()
+
+    def slow(path, limits, post, is_cancelled):
+        assert go_on.wait(30)
+        load(path, limits, post, is_cancelled)
+
+    async def test(d):
+        monkeypatch.setattr("stashdbg_tui.app.load", slow)
+        d.app.open_file(write_recording(agent, tmp_path / "slow.json"))
+        while "opening slow.json" not in d.text():
+            await d.pilot.pause(0.02)
+        go_on.set()
+        await d.settle()
+        assert "opening" not in d.text() and d.screen.session.recording.path.name == "slow.json"
+
+    drive(test, recording=recordings.endless_run(3))

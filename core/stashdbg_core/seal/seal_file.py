@@ -7,8 +7,7 @@ disclosed and no secret, for with a salt a masked text could be guessed and test
 from __future__ import annotations
 
 import os
-from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,8 +85,8 @@ class _Counts(msgspec.Struct):
 
 
 class _SaltLists(msgspec.Struct):
-    header: list[str | None]
-    events: list[list[str | None]]
+    header: list[bytes | None]
+    events: list[list[bytes | None]]
 
 
 class _SignatureText(msgspec.Struct):
@@ -96,13 +95,15 @@ class _SignatureText(msgspec.Struct):
 
 
 class _File(msgspec.Struct):
+    """A seal file; what is in base64 there is bytes here."""
+
     stash: str
     version: int
     algorithm: str
     counts: _Counts
     root: str
-    header: list[str]
-    events: list[str]
+    header: list[bytes]
+    events: list[bytes]
     secret: str | None = None
     salts: _SaltLists | None = None
     signature: _SignatureText | None = None
@@ -135,7 +136,8 @@ def write_seal(seal: Seal, path: str | os.PathLike[str], *, overwrite: bool = Fa
         lists = {key: tree.pop(key) for key in ("header", "events", "salts") if key in tree}
         file.write(stored_form(tree)[:-1])
         for key in ("header", "events"):
-            file.write(b',"%b":[\n' % key.encode() + b",\n".join(map(stored_form, lists[key])) + b"\n]")
+            texts = lists[key]
+            file.write(b',"%b":[\n' % key.encode() + ",\n".join([f'"{text}"' for text in texts]).encode() + b"\n]")
         if "salts" in lists:
             file.write(b',"salts":' + stored_form(lists["salts"]))
         file.write(b"}\n")
@@ -202,22 +204,24 @@ def _checked(file: _File) -> Seal:
     counts = Counts(file.counts.events, file.counts.meta, file.counts.extra, file.counts.blobs)
     if min(counts) < 0 or counts.header != len(file.header) or counts.events != len(file.events):
         raise ValueError("its counts are not those of its lists")
-    header = b"".join(_bytes(text, SIZE) for text in file.header)
-    events = b"".join(_bytes(text, EVENT_SIZE) for text in file.events)
+    _check_sizes(file.header, SIZE)
+    _check_sizes(file.events, EVENT_SIZE)
     disclosed = None
     if file.salts is not None:
         if len(file.salts.header) != len(file.header) or len(file.salts.events) != len(file.events):
             raise ValueError("its salts are not as many as its commitments")
         if any(len(salts) != len(PARTS) for salts in file.salts.events):
             raise ValueError("an event has not four salts")
-        disclosed = (_salts(file.salts.header), tuple(_salts(salts) for salts in file.salts.events))
+        for salts in (file.salts.header, *file.salts.events):
+            _check_sizes([salt for salt in salts if salt is not None], SIZE)
+        disclosed = (tuple(file.salts.header), tuple(map(tuple, file.salts.events)))
     if (file.secret is None) == (disclosed is None):
         raise ValueError("it must have either a secret or salts")
     return Seal(
         counts,
         _hex(file.root, "root"),
-        header,
-        events,
+        b"".join(file.header),
+        b"".join(file.events),
         None if file.secret is None else _hex(file.secret, "secret"),
         disclosed,
         None if file.signature is None else file.signature.text,
@@ -230,18 +234,9 @@ def _hex(text: str, name: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _bytes(text: str, size: int) -> bytes:
-    try:
-        data = b64decode(text, validate=True)
-    except Base64Error as error:
-        raise ValueError("a commitment or salt is not base64") from error
-    if len(data) != size:
+def _check_sizes(parts: list[bytes], size: int) -> None:
+    if any(len(part) != size for part in parts):
         raise ValueError(f"a commitment or salt is not {size} bytes long")
-    return data
-
-
-def _salts(texts: list[str | None]) -> Salts:
-    return tuple(None if text is None else _bytes(text, SIZE) for text in texts)
 
 
 def _split(data: bytes, size: int) -> Iterator[bytes]:

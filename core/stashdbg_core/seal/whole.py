@@ -88,9 +88,9 @@ class WholeValues:
         own = ref[:7] == REF_PREFIX and len(ref) == 71
         if raw is None or _shares(raw):
             return False
-        if _salted(salt, raw) != expected:
+        if _sha256(salt + raw).digest() != expected:
             raw = _compact(raw)
-            if raw is None or _salted(salt, raw) != expected:
+            if raw is None or _sha256(salt + raw).digest() != expected:
                 return False
         return not own or _sha256(raw).hexdigest() == ref[7:]
 
@@ -103,7 +103,7 @@ class WholeValues:
         if ref not in self._facts:
             _, stored = self._load(ref, number)
             if not _shares(stored):
-                return _salted(salt, stored)
+                return _sha256(salt + stored).digest()
         digest = _sha256(salt)
         for text in self.texts(ref):
             digest.update(text)
@@ -289,15 +289,6 @@ def _read(ref: str, text: bytes) -> Json:
         return tree if _encode(tree) == text else _OTHER
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _OTHER
-
-
-def _salted(salt: bytes, text: bytes) -> bytes:
-    """Return the commitment to a text; one call for a short one, and no copy of a long one."""
-    if len(text) < _FEED_AT_ONCE // 4:
-        return _sha256(salt + text).digest()
-    digest = _sha256(salt)
-    digest.update(text)
-    return digest.digest()
 
 
 def _compact(raw: bytes) -> bytes | None:

@@ -216,12 +216,6 @@ class FileBlobs(BlobTable):
 
     def raw_at(self, number: int) -> bytes:
         """Return the JSON text of a value as it stands."""
-        length = self._columns["length"][number]
-        if length >= _BLOCK:  # read without its key, a long one need not be copied
-            offset = self._columns["offset"][number]
-            key = _OWN_ENTRY.match(self._source.read_at(offset, _HEAD))
-            if key is not None:
-                return self._source.read_at(offset + key.end(), length - key.end())
         entry = self._entry(number)
         own = _OWN_ENTRY.match(entry)
         if own is not None:
