@@ -95,6 +95,12 @@ class StashApp(App[None]):
             raise invalid_input(f"no theme called {name!r}", hint=f"try {', '.join(_SHORT)}")
         self.theme = name
 
+    def suit_the_user(self) -> None:
+        """Take up the user's own keys and history, and what this terminal can show."""
+        self.keymap_file = keymap_path()
+        self.history = History(history_path())
+        self.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return our variables for themes that do not set them."""
         if self.native_ansi_color:
@@ -196,9 +202,8 @@ def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | Non
     Raises:
         StashError: The first file could not be opened, or there is no such theme.
     """
-    files = [Path(path) for path in paths]
-    app = StashApp(files, limits=limits, theme=theme, keymap=keymap_path(), history=history_path())
-    app.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
+    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme)
+    app.suit_the_user()
     app.run()
     if app.failure is not None:
         raise app.failure

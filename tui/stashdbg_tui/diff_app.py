@@ -77,6 +77,7 @@ def run_diff(
         StashError: One of them cannot be read.
     """
     app = DiffApp((a, b), limits=limits, theme=theme, align=align)
+    app.suit_the_user()
     app.run()
     if app.diff_screen.failure is not None:
         raise app.diff_screen.failure
