@@ -6,6 +6,7 @@ files counts. Seconds of wall clock, one run each; ``found`` is how many differe
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import shutil
 import subprocess
@@ -100,6 +101,25 @@ def deep(a: Path, b: Path) -> int:
     return sum(len(found) for found in DeepDiff(orjson.loads(a.read_bytes()), orjson.loads(b.read_bytes())).values())
 
 
+def rewind_trace(path: Path, made: list[Call]) -> Path:
+    """Record the same calls with agent-rewind."""
+    import rewind  # type: ignore[import-not-found]
+
+    answers: dict[int, Any] = {}
+    tools = {name: rewind.tool(name="/".join(name))(lambda number, asked: answers[number]) for name in CALLS}
+    with rewind.record(str(path)):
+        for number, (name, asked, value) in enumerate(made):
+            answers[number] = orjson.loads(value)
+            tools[name](number, orjson.loads(asked))
+    return path
+
+
+def rewind_changes(a: Path, b: Path) -> int:
+    from rewind.diff import diff_traces  # type: ignore[import-not-found]
+
+    return sum(entry.op != "equal" for entry in diff_traces(a, b).entries)
+
+
 def runs(folder: Path, count: int, characters: int, *, slow: bool) -> None:
     made = calls(count, characters)
     a, b = folder / "a.json", folder / "b.json"
@@ -112,6 +132,9 @@ def runs(folder: Path, count: int, characters: int, *, slow: bool) -> None:
     if shutil.which("git"):
         plain_a, plain_b = pretty(a), pretty(b)
         tools.append(("git diff, pretty files", lambda: git_lines(plain_a, plain_b)))
+    if slow and importlib.util.find_spec("rewind"):
+        others = rewind_trace(folder / "a.rewind", made), rewind_trace(folder / "b.rewind", edited(made))
+        tools.append(("agent-rewind, own files", lambda: rewind_changes(*others)))
     if slow:
         tools.append(("deepdiff, whole files", lambda: deep(a, b)))
     for name, action in tools:
