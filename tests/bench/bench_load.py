@@ -9,6 +9,9 @@ from __future__ import annotations
 import gc
 import json
 import random
+import resource
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -84,6 +87,16 @@ def best(action: Callable[[], Any]) -> float:
     return min(times)
 
 
+def jq(path: Path) -> float:
+    """Return the seconds of processor time that jq takes to reach one field, NaN if it is not installed."""
+    if shutil.which("jq") is None:
+        return float("nan")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["jq", ".id", str(path)], stdout=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def resident(recording: Any) -> float:
     """Return the bytes an event costs in the columns of an open recording, values included."""
     columns = [*recording.events._columns.values(), *recording.blobs._columns.values()]
@@ -92,7 +105,7 @@ def resident(recording: Any) -> float:
 
 def main() -> None:
     sizes = [(1_000, 8000), (23_000, 8000), (100_000, 2000), *([(1_000_000, 600)] if "--big" in sys.argv else [])]
-    print("events    layout         MB   read  json  orjson    open  head  open/orjson  bytes/event")
+    print("events    layout         MB   read  json     jq  orjson    open  head  open/orjson  bytes/event")
     with tempfile.TemporaryDirectory() as folder:
         for count, characters in sizes:
             events, blobs = entries(count, characters)
@@ -107,7 +120,7 @@ def main() -> None:
                 opened = best(lambda path=path: open_recording(path))
                 head = best(lambda path=path: open_head(path))
                 cost = resident(open_recording(path))
-                times = f"{plain:>6.3f} {slow:>5.2f} {fast:>7.3f} {opened:>7.3f} {head:>5.3f}"
+                times = f"{plain:>6.3f} {slow:>5.2f} {jq(path):>6.2f} {fast:>7.3f} {opened:>7.3f} {head:>5.3f}"
                 print(f"{count:<9} {name:<10} {size:>6.0f} {times} {opened / fast:>12.2f} {cost:>12.1f}", flush=True)
 
 
