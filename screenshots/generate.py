@@ -36,15 +36,12 @@ FIELD = ("2", "tab", "j", "j")
 
 SCENES = {
     "debugger": Scene(keys=(*":60", "enter", "4")),
-    "debugger-light": Scene(keys=(*":62", "enter", "3"), theme="light"),
-    "help": Scene(keys=("question_mark",)),
     "stats": Scene(keys=("A",)),
     "tutorial-error": Scene(keys=FAILED, rows=30),
     "tutorial-continue": Scene(keys=(*FAILED, "b", "C", "C"), rows=30),
     "tutorial-last": Scene(keys=(*FAILED, *FIELD, "L"), rows=30),
     "tutorial-origin": Scene(keys=(*FAILED, *FIELD, "L", "B"), rows=30),
     "tutorial-why": Scene(keys=(*FAILED, *FIELD, "L", "B", "W"), rows=34),
-    "conversation": Scene(keys=(*":60", "enter", "4", "tab", "G"), rows=34),
 }
 
 
