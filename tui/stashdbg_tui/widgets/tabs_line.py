@@ -48,10 +48,10 @@ class TabsLine(OneLine):
         for text, part in self._tabs(width):
             used += len(text)
             yield text, "tabs--active" if part == self.part else "tabs--tab"
-        room = width - used - 1
+        room = width - used - 2  # a blank on either side
         if room > 3:
             text = safe.fit(self.words, min(safe.cells(safe.shown(self.words)), room))
-            yield " " * (room - safe.cells(text)), ""
+            yield " " * (room + 1 - safe.cells(text)), ""
             yield text, "tabs--problem" if self.trouble else "tabs--words"
 
     def _tabs(self, width: int) -> list[tuple[str, Part]]:
