@@ -9,13 +9,17 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textual.pilot import Pilot
 
+from stashdbg import fork, open_recording, write_recording
 from stashdbg_tui.app import StashApp
+from stashdbg_tui.diff_app import DiffApp
 
 HERE = Path(__file__).parent
 DEMO = HERE.parent / "stashdbg" / "data" / "demo.json"
@@ -77,11 +81,33 @@ async def settled(app: StashApp, pilot: Pilot[None]) -> None:
         await pilot.pause(0.01)
 
 
+async def draw_diff() -> str:
+    """Return the SVG of the comparison: the demo's run, and its program run on from a fork with the right rate."""
+    sys.path.insert(0, str(HERE.parent / "docs" / "examples"))
+    from refund_agent import main as work_the_desk
+
+    rate = {"base": "USD", "quote": "EUR", "rate": 0.92, "source": "archive"}
+    with TemporaryDirectory() as folder:
+        forked, following = Path(folder) / "fork.json", Path(folder) / "mended.json"
+        write_recording(fork(open_recording(DEMO), at=59, override=rate), forked)
+        with redirect_stdout(StringIO()):
+            work_the_desk(str(following), str(forked))
+        app = DiffApp((DEMO, following), theme="dark")
+        async with app.run_test(size=(130, 34)) as pilot:
+            while app.diff_screen.comparison is None:
+                await pilot.pause(0.05)
+            await app.workers.wait_for_complete()
+            await pilot.press("d", "n")
+            await pilot.pause(0.5)
+            return without_web_fonts(app.export_screenshot(title="stashdbg diff"))
+
+
 def main(names: list[str]) -> int:
     """Write the scenes of these names, all of them if there are none."""
-    for name in names or SCENES:
+    for name in names or (*SCENES, "diff"):
         target = HERE / f"{name}.svg"
-        target.write_text(asyncio.run(draw(SCENES[name])) + "\n", encoding="utf-8")
+        picture = asyncio.run(draw_diff() if name == "diff" else draw(SCENES[name]))
+        target.write_text(picture + "\n", encoding="utf-8")
         print(target.relative_to(HERE.parent))
     return 0
 
