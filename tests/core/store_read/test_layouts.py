@@ -307,8 +307,8 @@ def test_what_our_writer_writes_is_the_fast_layout(tmp_path: Path) -> None:
 def test_damage_that_repeats_does_not_read_the_file_over_and_over() -> None:
     event = b'{"seq":0,"channel":"' + b"x" * 20_000 + b'","open":['
     data = b'{"version":1,"id":"x","events":[' + event * 900
-    started = time.perf_counter()
+    started = time.process_time()
     recording = read_recording(data)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert not recording.complete
     assert len(recording.notes) < 300

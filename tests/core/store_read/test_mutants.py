@@ -106,9 +106,9 @@ def survive(count: int, seed: int) -> tuple[int, float]:
     opened, slowest = 0, 0.0
     for _ in range(count):
         data = mutate(chance.choice(files), chance)
-        started = time.perf_counter()
+        started = time.process_time()
         opened += look(data)
-        slowest = max(slowest, time.perf_counter() - started)
+        slowest = max(slowest, time.process_time() - started)
     return opened, slowest
 
 
