@@ -21,7 +21,7 @@ MARKUP_SINKS = {
 MARKUP_ATTRIBUTES = {"border_title", "border_subtitle", "tooltip"}
 
 FLOORS = (
-    {"errors", "canonical", "parse", "tags", "sanitize", "model", "calls", "json_limits"},
+    {"errors", "canonical", "parse", "tags", "sanitize", "model", "calls", "lazy_names"},
     {"values"},
     {"store"},
     {"record", "replay", "redact", "interceptors", "fork", "lineage", "diff", "seal"},

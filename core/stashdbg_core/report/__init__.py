@@ -5,8 +5,9 @@ Names are loaded when they are first used: whoever only opens a file does not pa
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from stashdbg_core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from stashdbg_core.report.bundle import Bundle, Offer, describe, export
@@ -39,14 +40,4 @@ _HOMES = {
     "personal": ("Person",),
     "units": ("Unit",),
 }
-_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(home), name)
-    globals()[name] = found
-    return found
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -5,8 +5,9 @@ Names are loaded when they are first used: whoever only asks where a seal lies d
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from stashdbg_core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from stashdbg_core.seal.make import redacted_seal, seal_recording
@@ -42,14 +43,4 @@ _HOMES = {
     "signature": ("check_signature", "sign_seal"),
     "verify": ("CAVEAT", "verify_recording", "verify_with_file"),
 }
-_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(home), name)
-    globals()[name] = found
-    return found
+__getattr__ = lazy_names(__name__, _HOMES)
