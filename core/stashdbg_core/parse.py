@@ -21,6 +21,8 @@ BOM = b"\xef\xbb\xbf"
 INT_DIGITS = 4300
 """More digits than this no ``int`` is made of: CPython refuses, for the conversion takes quadratic time."""
 MAX_PROBLEMS = 20
+DEEPEST = 200_000
+"""Nesting beyond which nothing is parsed, whatever the limits: each level costs memory, and a text of brackets has many."""
 
 _decode = msgspec.json.Decoder().decode
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -88,6 +90,7 @@ class _Parser:
         self.text = text
         self.problems = problems
         self.limits = limits
+        self.deepest = DEEPEST if limits is None else limits.depth
         self.ambiguous = False
         self.stack: list[tuple[dict[str, Any] | list[Any], str]] = []
 
@@ -125,8 +128,8 @@ class _Parser:
             if (type(value) is dict and TAG not in value) or type(value) is list:
                 stack.append((value, ""))
                 fresh = True
-                if self.limits is not None and len(stack) > self.limits.depth:
-                    raise over_limit("depth", self.limits.depth, "values nested deeper")
+                if len(stack) > self.deepest:
+                    raise over_limit("depth", self.deepest, "values nested deeper")
 
     def _separator(self, pos: int, fresh: bool) -> int:
         if fresh:

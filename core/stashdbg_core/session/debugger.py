@@ -10,25 +10,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.causes import Causes
 from stashdbg_core.session.following import Follower
+from stashdbg_core.session.marked import Marked, quoted
 from stashdbg_core.session.notebook import Notebook
 from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
 
 # A screen's first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
-    from stashdbg_core.session.predicate import Marks, Predicate
     from stashdbg_core.session.query_nodes import Node
     from stashdbg_core.session.search import Hit, Search
     from stashdbg_core.session.view import View
-    from stashdbg_core.session.watches import Calls, Watch, WatchRow
+
+__all__ = ["Debugger", "Verb", "quoted"]
 
 Verb: TypeAlias = Literal[
-    "error", "call", "site", "over", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"
+    "error", "call", "site", "over", "out", "breakpoint", "bookmark", "note", "watch", "divergence", "continue", "hit"
 ]
 
 _NOUNS: dict[str, str] = {
@@ -36,6 +35,7 @@ _NOUNS: dict[str, str] = {
     "call": "call of this channel and key",
     "site": "call from this place in the program",
     "over": "event in this lane",
+    "out": "event after the enclosing call",
     "breakpoint": "event at which a breakpoint stops",
     "bookmark": "bookmark",
     "note": "note",
@@ -46,7 +46,7 @@ _NOUNS: dict[str, str] = {
 }
 
 
-class Debugger(Causes):
+class Debugger(Marked):
     """A recording under the debugger.
 
     Args:
@@ -55,8 +55,7 @@ class Debugger(Causes):
     """
 
     def __init__(self, recording: Recording, notebook: Notebook | None = None) -> None:
-        super().__init__(recording)
-        self.notebook = notebook if notebook is not None else Notebook(None, recording.id)
+        super().__init__(recording, notebook)
         self.view: View | None = None
         """What the filter leaves; None while there is no filter."""
         self.found: Search | None = None
@@ -64,10 +63,7 @@ class Debugger(Causes):
         self.divergences: frozenset[int] = frozenset()
         """Indices of events at which a replay or another run parts from this one; whoever compares sets them."""
         self._current_hit: Hit | None = None
-        self._follower: Follower | None = Follower(recording) if recording.path is not None else None
-        self._breakpoints: tuple[tuple[str, ...], list[Predicate]] = ((), [])
-        self._watches: tuple[tuple[str, ...], list[Watch]] = ((), [])
-        self._calls: Calls | None = None
+        self._follower = Follower(recording)
 
     @classmethod
     def open(cls, recording: Recording, folder: Path | None = None) -> Debugger:
@@ -118,6 +114,8 @@ class Debugger(Causes):
             return moves.same_site(self.recording, event)
         if verb == "over":
             return moves.step_over(self.recording, event, forward=forward)
+        if verb == "out":
+            return moves.step_out(self.recording, event, forward=forward)
         if verb == "divergence":
             return _at(self.divergences) if self.divergences else "no divergences are known; compare with a run first"
         if verb in ("bookmark", "note"):
@@ -245,113 +243,13 @@ class Debugger(Causes):
         self._current_hit = wanted
         return Move(self.position) if wanted.position == self.position else self.jump(wanted.position)
 
-    # Marks
-
-    def marks(self) -> Marks:
-        """Return what ``is:marked`` and its like ask."""
-        return {**self.notebook.marks(self.recording), "breakpoint": self._stops}
-
-    def _stops(self) -> frozenset[int]:
-        return frozenset(position for predicate in self.breakpoints() for position in predicate.positions())
-
-    def toggle_bookmark(self) -> bool:
-        """Set or take away a bookmark at the cursor; tell whether it is there now.
-
-        Raises:
-            StashError: There is no event, or the notebook cannot be written.
-        """
-        return self.notebook.toggle_bookmark(self._here().seq)
-
-    def add_note(self, text: str) -> None:
-        """Write a note on the event at the cursor.
-
-        Raises:
-            StashError: It is empty, or the notebook cannot be written.
-        """
-        self.notebook.add_note(self._here().seq, text)
-
-    def toggle_breakpoint(self, query: str | None = None) -> bool:
-        """Set or take away a breakpoint: a query, or the channel and key of the event at the cursor.
-
-        Raises:
-            StashError: The query is none or looks at breakpoints itself, or the notebook cannot be written.
-        """
-        from stashdbg_core.session.predicate import Predicate
-
-        if query is None:
-            event = self._here()
-            query = f"channel:{quoted(event.channel)} key:{quoted(event.key)}"
-        query = query.strip()
-        if not query or "is:breakpoint" in query:
-            raise invalid_input("a breakpoint needs a query of its own", hint="such as is:error or key:search*")
-        Predicate(query, self.recording)
-        others = tuple(other for other in self.notebook.breakpoints if other != query)
-        is_set = len(others) == len(self.notebook.breakpoints)
-        self.notebook.set_breakpoints((*others, query) if is_set else others)
-        return is_set
-
-    def toggle_watch(self, expression: str) -> bool:
-        """Watch a JMESPath expression over state values, or stop watching it.
-
-        Raises:
-            StashError: It is no expression, or the notebook cannot be written.
-        """
-        from stashdbg_core.session.watches import Watch
-
-        Watch(expression, self.recording)
-        others = tuple(other for other in self.notebook.watches if other != expression)
-        is_set = len(others) == len(self.notebook.watches)
-        self.notebook.set_watches((*others, expression) if is_set else others)
-        return is_set
-
-    def breakpoints(self) -> list[Predicate]:
-        """Return the breakpoints as predicates; what another version wrote and is no query is left out."""
-        if self._breakpoints[0] != self.notebook.breakpoints:
-            from stashdbg_core.session.predicate import Predicate
-
-            marks = self.notebook.marks(self.recording)
-            found = []
-            for query in self.notebook.breakpoints:
-                try:
-                    found.append(Predicate(query, self.recording, marks))
-                except StashError:  # written by another version
-                    continue
-            self._breakpoints = self.notebook.breakpoints, found
-        return self._breakpoints[1]
-
-    def watches(self) -> list[Watch]:
-        """Return the watches; what another version wrote and is no expression is left out."""
-        if self._watches[0] != self.notebook.watches:
-            from stashdbg_core.session.watches import Calls, Watch
-
-            self._calls = self._calls or Calls(self.recording)
-            found = []
-            for expression in self.notebook.watches:
-                try:
-                    found.append(Watch(expression, self.recording, self._calls))
-                except StashError:  # written by another version
-                    continue
-            self._watches = self.notebook.watches, found
-        return self._watches[1]
-
-    def watch_rows(self) -> Task[list[WatchRow]]:
-        """Find what every watched path is at the cursor."""
-
-        def steps() -> Steps[list[WatchRow]]:
-            rows: list[WatchRow] = []
-            for watch in self.watches() if self.count else ():
-                yield from watch.calls.steps()
-                rows.append(watch.row(self.position))
-                yield
-            return rows
-
-        return Task(steps())
+    # Reading on
 
     def reload(self, recording: Recording) -> None:
         """Put a fuller or changed recording under the cursor; the filter is gone and has to be run again."""
         super().reload(recording)
+        self._follower = Follower(recording)
         self.view, self._current_hit = None, None
-        self._breakpoints, self._watches, self._calls = ((), []), ((), []), None
 
     def refresh(self) -> int:
         """Take in what a growing journal gained since it was read; return by how many events, 0 if nothing changed.
@@ -359,22 +257,11 @@ class Debugger(Causes):
         Raises:
             StashError: The file cannot be read now; everything stays as it was.
         """
-        if self._follower is None or not self._follower.changed():
+        if not self._follower.changed():
             return 0
         before = self.count
         self.reload(self._follower.read())
         return self.count - before
-
-    def _here(self) -> RecordedEvent:
-        event = self.event
-        if event is None:
-            raise invalid_input("the recording has no events")
-        return event
-
-
-def quoted(text: str) -> str:
-    """Return a text as a phrase of the query language."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _at(positions: frozenset[int]) -> Node:

@@ -1,12 +1,19 @@
-"""Following a file that grows or is replaced: a journal that is being written, a recording that is written anew."""
+"""Following a file that grows or is replaced: a journal that is being written, a recording that is written anew.
+
+Of a journal that grew only the new bytes are read; whatever else changed is read whole. A journal that is gone because
+its run ended is followed to the recording it became.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 
+_JOURNAL_SUFFIX = ".journal"
 _Stamp = tuple[int, int, int, int]
 
 
@@ -19,34 +26,78 @@ class Follower:
     """
 
     def __init__(self, recording: Recording, limits: Limits | None = None) -> None:
+        self._recording = recording
         self._path = recording.path
         self._limits = limits or Limits()
-        self._stamp = self._look()
+        self._stamp: _Stamp | None = getattr(recording.events, "identity", None) or self._look()
 
     def changed(self) -> bool:
-        """Tell whether there is something new; one ``stat``."""
+        """Tell whether there is something new; one ``stat``, two where the file is gone."""
         now = self._look()
+        if now is None:
+            self._go_to_the_packed()
+            now = self._look()
         return now is not None and now != self._stamp
 
     def read(self) -> Recording:
-        """Read the file anew.
+        """Read what is new.
 
         Raises:
             StashError: It cannot be read now, or is no recording; the old one stays good for what was looked at.
         """
-        from stashdbg_core.store.open import open_recording  # a screen's first frame reads no file
-
         assert self._path is not None
-        stamp = self._look()
-        recording = open_recording(self._path, limits=self._limits)
-        self._stamp = stamp
-        return recording
+        grown = _grown(self._recording, self._path, self._stamp, self._look())
+        return grown or read_anew(self._path, self._limits)
+
+    def _go_to_the_packed(self) -> None:
+        if self._path is not None and self._path.suffix == _JOURNAL_SUFFIX:
+            packed = self._path.with_suffix("")
+            if packed.is_file():
+                self._path = packed
 
     def _look(self) -> _Stamp | None:
         if self._path is None:
             return None
         try:
             found = os.stat(self._path)
+        except NotADirectoryError:  # one run of several in a file
+            return _stamp_of_file(self._path)
         except (OSError, ValueError):
             return None
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _stamp_of_file(path: Path) -> _Stamp | None:
+    from stashdbg_core.report.opening import file_of
+
+    try:
+        found = os.stat(file_of(path))
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def read_anew(path: Path, limits: Limits) -> Recording:
+    """Read a file whole; every file that can be opened can be followed by this.
+
+    Raises:
+        StashError: It cannot be read, or is no recording.
+    """
+    from stashdbg_core.report.opening import open_one  # a screen's first frame reads no file
+
+    return open_one(path, limits=limits)
+
+
+def _grown(recording: Recording, path: Path, before: _Stamp | None, now: _Stamp | None) -> Recording | None:
+    """Return a journal with what it gained; None where the file is another, or has to be read whole."""
+    if before is None or now is None or before[:2] != now[:2] or now[2] <= before[2]:
+        return None
+    from stashdbg_core.store.journal_growth import read_growth
+    from stashdbg_core.store.source import FileSource
+
+    try:
+        return read_growth(recording, FileSource(path))
+    except StashError as failure:
+        if "limit" in failure.details:
+            raise
+        return None

@@ -58,12 +58,36 @@ def step_over(recording: Recording, event: RecordedEvent, *, forward: bool) -> N
     this one was made during them as well.
     """
     lane = Names(ColumnMasks(recording.events), "thread", lambda name: name == event.thread)
-    test = _after(recording, event) if forward else _before(recording, event)
+    test = _outside(recording, {event.seq}) if forward else _before(recording, event)
     return And([lane, Each(test)])
 
 
-def _after(recording: Recording, event: RecordedEvent) -> Callable[[int], bool]:
-    events, within = recording.events, {event.seq}
+def step_out(recording: Recording, event: RecordedEvent, *, forward: bool) -> Node | str:
+    """Return a node for where the call that encloses an event has returned; backwards for that call itself.
+
+    Forwards that is the first event of its lane that was not made during it. A sentence where no call encloses the
+    event.
+    """
+    parent = event.parent
+    if parent is None:
+        return "no call encloses this one"
+    events = recording.events
+    if not forward:
+        return Each(lambda index: events[index].seq == parent)
+    around = {parent}
+    position = events.position_of(parent)
+    for index in range(position + 1 if position is not None else 0, events.position_of(event.seq) or 0):
+        if events[index].parent in around:
+            around.add(events[index].seq)
+    after = Each(_outside(recording, {*around, event.seq}))
+    if position is None:
+        return after
+    lane = events[position].thread
+    return And([Names(ColumnMasks(events), "thread", lambda name: name == lane), after])
+
+
+def _outside(recording: Recording, within: set[int]) -> Callable[[int], bool]:
+    events = recording.events
 
     def accept(index: int) -> bool:
         other = events[index]

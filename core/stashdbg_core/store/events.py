@@ -12,7 +12,7 @@ from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.event_record import decode_event
 from stashdbg_core.store.index import NO_PARENT, ODD_ORDINAL, ODD_PARENT, EventColumns
 from stashdbg_core.store.read_ahead import ReadAhead
-from stashdbg_core.store.source import Source
+from stashdbg_core.store.source import FileSource, Source
 
 _KEPT = 512
 _STRETCH = 1 << 20
@@ -23,6 +23,8 @@ class FileEvents(EventSequence):
 
     def __init__(self, source: Source, columns: EventColumns, blobs: FileBlobs) -> None:
         self._source = ReadAhead(source)
+        self.identity = source.identity if isinstance(source, FileSource) else None
+        """Device, inode, size and time of the file as it was read."""
         self._blobs = blobs
         self._names = columns.names
         self._columns = columns.columns

@@ -88,6 +88,12 @@ class NoteBook:
         """Count notes of a kind that is full without writing them."""
         self._counts[kind] = self._counts.get(kind, 0) + count
 
+    def copy(self) -> NoteBook:
+        """Return one that goes on from here by itself."""
+        other = NoteBook()
+        other._notes, other._counts = self._notes.copy(), self._counts.copy()
+        return other
+
     def notes(self) -> tuple[Note, ...]:
         """Return the notes, and a last one for each kind of which there were more."""
         more = [
@@ -110,8 +116,10 @@ class EventColumns:
     """Type code of the column ``parent``, which is there only if any event has one."""
     NAMES: ClassVar[dict[str, int]] = {"channel": 2**16 - 1, "key": 2**16 - 1, "outcome": 2**8 - 1, "thread": 2**16 - 1}
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
         self.columns: dict[str, array[Any]] = {name: array(code) for name, code in self.CODES.items()}
+        self.first = first
+        """How many events lie before these in the file."""
         self.longest = 0
         """Bytes of the longest one."""
         self.names = {name: Names(full) for name, full in self.NAMES.items()}
@@ -152,7 +160,7 @@ class EventColumns:
         self.add([row], [offset], [len(raw)])
 
     def _odd_row(self, raw: bytes) -> Row:
-        position = len(self)
+        position = self.first + len(self)
         event = decode_event(raw, position)
         if event.damage is not None:
             self.odd.append((position, event.damage))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from stashdbg_core.model import RETURN, THROW
 from stashdbg_core.sanitize import shorten
@@ -32,6 +33,14 @@ def put_in_order(found: Found) -> None:
             which = f"seq {before + 1}" if seq == before + 2 else f"seq {before + 1} to {seq - 1}"
             notes.add("seq-gap", f"no event has {which}", seq=seq)
         before = seq
+
+
+def note_damaged(found: Found) -> None:
+    """Say which events are damaged; the columns are still in file order."""
+    columns, first = found.events.columns, found.events.first
+    for position, damage in found.events.odd:
+        where = {name: columns[name][position - first] for name in ("seq", "offset")}
+        found.notes.add("damaged-event", f"event {position} of the file: {damage}", **where)
 
 
 def note_missing(events: FileEvents, missing: list[tuple[int, str]], notes: NoteBook) -> None:
@@ -85,16 +94,26 @@ def _note_ordinal(events: FileEvents, position: int, ordinal: int, seen: set[int
         notes.add("ordinal-gap", f"event {seq} has ordinal {ordinal} where {last + 1} was due", seq=seq)
 
 
-def note_outcomes(events: FileEvents, found: Found, notes: NoteBook) -> None:
-    """Say which events ended in a way that this version does not know."""
+def note_outcomes(events: FileEvents, found: Found, notes: NoteBook, places: Sequence[int] | None = None) -> None:
+    """Say which events, of all or of those at ``places``, ended in a way that this version does not know."""
     names = found.events.names["outcome"]
     known = {names.get(RETURN, -1), names.get(THROW, -1)}
     outcomes = found.events.columns["outcome"]
-    if known.issuperset(set(outcomes)):
-        return
+    if places is None:
+        places = () if known.issuperset(set(outcomes)) else range(len(outcomes))
     damaged = {position for position, _ in found.events.odd}
-    for position, outcome in enumerate(outcomes):
-        if outcome not in known and position not in damaged:
+    for position in places:
+        if outcomes[position] not in known and position not in damaged:
             seq = events.seq_at(position)
             word = shorten(events.outcome_at(position), 40)
             notes.add("unknown-outcome", f"event {seq} ended with {word!r}, which is neither return nor throw", seq=seq)
+
+
+def note_seqs(events: FileEvents, notes: NoteBook, places: Sequence[int]) -> None:
+    """Say which events at ``places`` have a ``seq`` that another has too, or that is no place on a tape."""
+    for place in places:
+        seq = events.seq_at(place)
+        if place and events.seq_at(place - 1) == seq:
+            notes.add("seq-repeated", f"more than one event has seq {seq}", seq=seq)
+        elif seq < 0 or seq > 2**53:
+            notes.add("seq-odd", f"an event has seq {seq}, which is no place on a tape", seq=seq)

@@ -12,7 +12,7 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.index import MISSING, NONE, Found, Index, NoteBook
-from stashdbg_core.store.index_checks import note_missing, note_ordinals, note_outcomes, put_in_order
+from stashdbg_core.store.index_checks import note_damaged, note_missing, note_ordinals, note_outcomes, put_in_order
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import split_object
 from stashdbg_core.store.source import Source
@@ -37,10 +37,7 @@ def make_index(found: Found, source: Source, limits: Limits) -> Index:
 
 def _settle(found: Found, source: Source, limits: Limits) -> dict[str, int]:
     notes = found.notes
-    for position, damage in found.events.odd:
-        offset = found.events.columns["offset"][position]
-        seq = found.events.columns["seq"][position]
-        notes.add("damaged-event", f"event {position} of the file: {damage}", seq=seq, offset=offset)
+    note_damaged(found)
     put_in_order(found)
     hashes = found.blobs.columns["hash"]
     numbers = dict(zip(hashes, range(len(hashes)), strict=True))  # of entries with one hash, the last

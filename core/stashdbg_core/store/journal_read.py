@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import msgspec
 
@@ -18,7 +19,7 @@ from stashdbg_core.parse import parse_json
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.compact import is_strict_json, strict_line
 from stashdbg_core.store.events import FileEvents
-from stashdbg_core.store.index import Found, decode_rows, ref_hash, reorder
+from stashdbg_core.store.index import MISSING, Found, decode_rows, ref_hash, reorder
 from stashdbg_core.store.index_finish import finish
 from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, END, EVENT_START, HEADER_START, META_START
 from stashdbg_core.store.limits import Limits
@@ -28,6 +29,8 @@ from stashdbg_core.store.source import FileSource, Source
 _SLICE = 1 << 22
 _BLOB = re.compile(rb'\{"blob":("[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"),"value":')
 _REF_LENGTH = len('"sha256:') + 64 + 1
+_SEAM = 256
+"""Bytes at the start and at the end of what was read that are compared before reading on."""
 _NOT_OF_A_JOURNAL = frozenset({"seq-gap", "ordinal-gap", "unsorted"})
 """Notes that say of a journal only what is usual there, or what the note on calls in flight says."""
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -51,16 +54,38 @@ class JournalBlobs(FileBlobs):
 
 
 @dataclass
-class _Journal:
+class Journal:
     """What has been read so far."""
 
     limits: Limits
     found: Found = field(default_factory=Found)
     id: str = ""
     meta: dict[str, bytes] = field(default_factory=dict)
-    torn: bool = False
+    torn_at: int | None = None
+    """Where the last line begins, if the file ends within it."""
+    end: int = 0
+    """Bytes read, a torn line not counted."""
     events: list[tuple[bytes, int]] = field(default_factory=list)
     """Texts and offsets not yet in the columns."""
+
+    def read(self, source: Source) -> None:
+        """Read on from ``end``; the columns stay in file order.
+
+        Raises:
+            StashError: ``ERR_INVALID_RECORDING``: a newer version, or a limit is broken.
+        """
+        self.torn_at = None
+        for offset, lines, is_last in _blocks(source, self.limits, self.end):
+            for position, line in enumerate(lines):
+                torn = is_last and position == len(lines) - 1
+                if torn and line and not (line.endswith(END) and is_strict_json(line)):
+                    self.torn_at = offset
+                    break
+                if line and not self.take(line, offset):
+                    self.damaged(offset)
+                offset += len(line) + (not torn)
+            self.end = offset
+            self.flush()
 
     def take(self, line: bytes, offset: int) -> bool:
         """Read one line; tell whether it was one."""
@@ -129,6 +154,37 @@ class _Journal:
         return True
 
 
+class JournalEvents(FileEvents):
+    """The events of a journal, and what it takes to read on when there are more."""
+
+    def __init__(self, source: Source, journal: Journal, blobs: FileBlobs) -> None:
+        super().__init__(source, journal.found.events, blobs)
+        self.journal = journal
+        self.first_bytes = source.read_at(0, min(journal.end, _SEAM))
+        self.last_bytes = source.read_at(max(0, journal.end - _SEAM), min(journal.end, _SEAM))
+        """Both tell whether a file that has grown still begins with what was read."""
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of each value by the hash of its reference."""
+        hashes = self.journal.found.blobs.columns["hash"]
+        return dict(zip(hashes, range(len(hashes)), strict=True))
+
+    def hand_over_numbers(self) -> dict[int, int]:
+        """Return ``numbers`` to a recording that will add to them; it has to be made anew if asked for here again."""
+        numbers = self.numbers
+        del self.numbers
+        return numbers
+
+    @cached_property
+    def missing(self) -> set[int]:
+        """Hashes of references to values that are not there."""
+        found = self.journal.found.events.columns
+        refs = [self[place].ref for place, number in enumerate(found["ref"]) if number == MISSING]
+        inputs = [self[place].input_ref or "" for place, number in enumerate(found["input_ref"]) if number == MISSING]
+        return {ref_hash(ref) for ref in (*refs, *inputs)}
+
+
 def read_journal(source: Source, limits: Limits | None = None) -> Recording:
     """Return the recording of a journal, events in ``seq`` order; not complete unless the run said so.
 
@@ -137,49 +193,41 @@ def read_journal(source: Source, limits: Limits | None = None) -> Recording:
     """
     limits = limits or Limits()
     check_size(source.size, source.name, limits)
-    journal = _Journal(limits)
-    for offset, lines, is_last in _blocks(source, limits):
-        for position, line in enumerate(lines):
-            torn = is_last and position == len(lines) - 1
-            if torn and not line:
-                break
-            if torn and not (line.endswith(END) and is_strict_json(line)):
-                journal.torn = True
-                journal.found.notes.add("truncated", f"the file ends within a line at byte {offset}", offset=offset)
-            elif line and not journal.take(line, offset):
-                journal.damaged(offset)
-            offset += len(line) + 1
-        journal.flush()
+    journal = Journal(limits)
+    journal.read(source)
     _drop_repeated(journal.found, source)
-    return _recording(journal, source)
+    finish(journal.found, source, limits)
+    return recording_of_journal(journal, source)
 
 
-def _recording(journal: _Journal, source: Source) -> Recording:
-    found = journal.found
-    _, _, notes = finish(found, source, journal.limits)
-    blobs = JournalBlobs(source, found.blobs, journal.limits, {})
-    events = FileEvents(source, found.events, blobs)
-    notes = tuple(note for note in notes if note.kind not in _NOT_OF_A_JOURNAL)
-    gaps = events[-1].seq + 1 - len(events) if len(events) else 0
+def recording_of_journal(journal: Journal, source: Source) -> Recording:
+    """Make the recording of a journal whose columns are in ``seq`` order and resolved."""
+    blobs = JournalBlobs(source, journal.found.blobs, journal.limits, {})
+    events = JournalEvents(source, journal, blobs)
+    notes = [note for note in journal.found.notes.notes() if note.kind not in _NOT_OF_A_JOURNAL]
+    if journal.torn_at is not None:
+        what = f"the file ends within a line at byte {journal.torn_at}"
+        notes.append(Note("truncated", what, offset=journal.torn_at))
+    gaps = events.seq_at(len(events) - 1) + 1 - len(events) if len(events) else 0
     if gaps > 0:
         what = "1 call" if gaps == 1 else f"{gaps} calls"
-        notes += (Note("in-flight", f"{what} had started and not finished when the recording ended"),)
+        notes.append(Note("in-flight", f"{what} had started and not finished when the recording ended"))
     meta = RawObject(journal.meta)
-    if journal.torn or meta.get("complete") is not True:
+    if journal.torn_at is not None or meta.get("complete") is not True:
         meta = meta.replaced(complete=False)
     return Recording(
         id=journal.id,
         events=events,
         blobs=blobs,
         meta=meta,
-        notes=notes,
+        notes=tuple(notes),
         path=source.path if isinstance(source, FileSource) else None,
     )
 
 
-def _blocks(source: Source, limits: Limits) -> Iterator[tuple[int, list[bytes], bool]]:
+def _blocks(source: Source, limits: Limits, offset: int) -> Iterator[tuple[int, list[bytes], bool]]:
     """Yield lines, many at a time, with the first one's offset; of the last block the last line has no end."""
-    offset, carry = 0, b""
+    carry = b""
     while True:
         part = source.read_at(offset + len(carry), max(_SLICE, len(carry)))
         block = carry + part

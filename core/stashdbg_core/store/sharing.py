@@ -94,6 +94,10 @@ class Sharer:
             escaped = escape_sharing_tags(tree)
             if escaped is not tree:
                 stored = stored_form(escaped)
+        return self.store_tagged(stored)
+
+    def store_tagged(self, stored: bytes) -> str:
+        """Store a value whose sharing tags are meant as such, and return its ref."""
         if len(stored) < PIECE_SIZE:
             return self._put(stored)
         try:
@@ -104,6 +108,13 @@ class Sharer:
         except RecursionError:
             pass  # nested too deep for the fast parser, and not worth a slow one at every level: one piece
         return self._put(stored)
+
+    def inline(self, text: bytes) -> bytes:
+        """Return what stands for a value in the text of its parent: itself, or a tag if it is large.
+
+        Sharing tags in it are meant as such.
+        """
+        return text if len(text) < PIECE_SIZE else self._inline(text, SHARING_DEPTH)
 
     def _inline(self, text: bytes, depth: int) -> bytes:
         """Return what stands for a sub-value of ``PIECE_SIZE`` bytes and more in the text of its parent."""
@@ -160,7 +171,7 @@ class Sharer:
             entry = _List(ref, length, known.hops + 1, known.base, known.base_length, _ends(texts, length))
         else:
             chunk = self._put(b"[" + b",".join(texts[known.base_length : known.length]) + b"]")
-            base = self._merged((*known.base, (chunk, 0)))
+            base = merged_parts(self._put, (*known.base, (chunk, 0)))
             ref = self._put(list_tag([part for part, _ in base], texts[known.length :]))
             entry = _List(ref, length, 0, base, known.length, _ends(texts, length))
         self._remember(_digest(texts, length), entry)
@@ -198,12 +209,18 @@ class Sharer:
         if lengths[place : place + 1] != [entry.length]:
             lengths.insert(place, entry.length)
 
-    def _merged(self, base: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
-        """Put the last ``FAN_OUT`` parts of one level into one part of the next, as in a B-tree that only grows."""
-        while len(base) >= FAN_OUT and base[-FAN_OUT][1] == base[-1][1]:
-            whole = self._put(list_tag([part for part, _ in base[-FAN_OUT:]], []))
-            base = (*base[:-FAN_OUT], (whole, base[-1][1] + 1))
-        return base
+
+def merged_parts(put: Callable[[bytes], str], base: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """Put the last ``FAN_OUT`` parts of one level into one part of the next, as in a B-tree that only grows.
+
+    Args:
+        put: Stores one piece's stored form and returns its ref.
+        base: The parts of a list in order, each with its level.
+    """
+    while len(base) >= FAN_OUT and base[-FAN_OUT][1] == base[-1][1]:
+        whole = put(list_tag([part for part, _ in base[-FAN_OUT:]], []))
+        base = (*base[:-FAN_OUT], (whole, base[-1][1] + 1))
+    return base
 
 
 def _split_dict(text: bytes) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import read_recording
 
-COUNT = 2500
+COUNT = 1000
 SECONDS = 2.0
 _SPLICES = [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\xff", b"\x00", b"NaN", b"1e999", b"\\ud800", b"\n"]
 _SPLICES.append(b'"seq":')

@@ -36,7 +36,7 @@ events = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(events)
 def test_decoding_gives_the_event_that_was_encoded(event: RecordedEvent) -> None:
     text = encode_event(event)

@@ -31,7 +31,7 @@ def whole(blobs: BlobStore, ref: str) -> bytes:
     return stored_form(blobs.tree(ref))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(trees, min_size=1, max_size=4), st.lists(st.integers(0, 100), max_size=25))
 def test_every_value_is_whole_again(pool: list[Any], picks: list[int]) -> None:
     """A list grows from a pool of trees, is cut back at times, and is stored at three depths after each step."""

@@ -29,7 +29,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(trees, max_size=4))
 def test_the_whole_is_what_was_stored(values: list[object]) -> None:
     blobs = BlobStore()
