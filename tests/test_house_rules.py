@@ -24,7 +24,7 @@ FLOORS = (
     {"errors", "canonical", "parse", "tags", "sanitize", "model", "calls", "lazy_names"},
     {"values"},
     {"store"},
-    {"record", "replay", "redact", "interceptors", "fork", "lineage", "diff", "seal"},
+    {"record", "replay", "redact", "exchange", "interceptors", "fork", "lineage", "diff", "seal"},
     {"stash"},
     {"session", "formats", "report", "programs"},
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.exchange.bodies import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.tags import EXCEPTION, STREAM, TAG
@@ -57,13 +58,15 @@ def override_of_tree(tree: Json, recorded: Json = None) -> Override:
 
     Args:
         tree: The value. Where the recorded one is a stream, a list is its chunks, a whole stream tag is taken as it is,
-            and anything else is a stream of one chunk.
+            and anything else is a stream of one chunk. Where both are HTTP responses, a status from 400 on is a throw.
         recorded: The tree of the value it takes the place of.
     """
     if is_stream(recorded) and not is_stream(tree):
         kind = StreamRecord.from_tree(recorded).kind
         chunks = tree if type(tree) is list else [tree]
         return Override(RETURN, StreamRecord(kind, chunks, [0.0] * len(chunks)).to_tree())
+    if is_response(recorded) and is_response(tree):
+        return Override(THROW if tree["status"] >= 400 else RETURN, tree)
     if type(tree) is dict and tree.get(TAG) == STREAM and not is_stream(tree):
         raise invalid_input("the stream given is malformed", hint="give the list of its chunks instead")
     if type(tree) is dict and tree.get(TAG) == EXCEPTION:

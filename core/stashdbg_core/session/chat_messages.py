@@ -58,9 +58,11 @@ def messages_of(tree: Json, depth: int = _DEPTH, pointer: str = "") -> tuple[lis
         return None
     before = [
         Message("system", _text(tree[name]), f"{pointer}/{name}")
-        for name in ("system", "instructions", "systemInstruction", "system_instruction")
+        for name in ("system", "instructions", "systemInstruction", "system_instruction", "preamble")
         if tree.get(name)
     ]
+    if isinstance(tree.get("message"), str) and isinstance(tree.get("chat_history", []), list):
+        return _cohere(tree, before, pointer)
     for name in ("messages", "input", "contents"):
         items = tree.get(name)
         if name == "input" and isinstance(items, str) and ("model" in tree or before):
@@ -73,6 +75,23 @@ def messages_of(tree: Json, depth: int = _DEPTH, pointer: str = "") -> tuple[lis
             if found is not None:
                 return found
     return None
+
+
+def _cohere(tree: dict[str, Json], before: list[Message], pointer: str) -> tuple[list[Message], int]:
+    """Return the chat of Cohere's first version: a history, and the message that it ends with."""
+    history = [item for item in tree.get("chat_history", []) if isinstance(item, dict)]
+    roles = {"CHATBOT": "assistant", "USER": "user", "SYSTEM": "system", "TOOL": "tool"}
+    start = max(len(history) - MOST_MESSAGES, 0)
+    said = [
+        Message(
+            roles.get(_text(item.get("role")).upper(), "user"),
+            _text(item.get("message")),
+            f"{pointer}/chat_history/{at}",
+        )
+        for at, item in enumerate(history[start:], start)
+    ]
+    last = [Message("user", tree["message"], f"{pointer}/message")] if tree["message"] else []
+    return [*before, *said, *last], start
 
 
 def read_message(item: Json, pointer: str) -> Iterator[Message]:

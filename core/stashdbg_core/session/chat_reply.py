@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from stashdbg_core.canonical import Json
+from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.session.chat_messages import Message, ToolCall, read_message
 from stashdbg_core.session.gist import chunk_text, tag_of
 from stashdbg_core.tags import STREAM
@@ -23,9 +26,13 @@ def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message
         return []
     if tag_of(tree) == STREAM:
         return _streamed(tree, pointer)
+    if is_response(tree):
+        return _responded(tree, pointer)
     for name, inner in (("choices", "message"), ("candidates", "content")):
         options = tree.get(name)
         if isinstance(options, list) and options and isinstance(options[0], dict):
+            if inner == "message" and isinstance(options[0].get("text"), str):
+                return [Message("assistant", options[0]["text"], f"{pointer}/{name}/0/text")]
             return _spoken(options[0].get(inner), f"{pointer}/{name}/0/{inner}")
     output = tree.get("output")
     if isinstance(output, list) and output and isinstance(output[0], dict):
@@ -34,11 +41,23 @@ def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message
         return _spoken(tree, pointer)
     if isinstance(tree.get("message"), dict):
         return _spoken(tree["message"], f"{pointer}/message")
+    if isinstance(output, dict) and isinstance(output.get("message"), dict):
+        return _spoken(output["message"], f"{pointer}/output/message")
     for name in _WRAPPERS:
         found = reply_of(tree[name], f"{pointer}/{name}", depth - 1) if isinstance(tree.get(name), dict) else []
         if found:
             return found
-    return [Message("assistant", tree["text"], f"{pointer}/text")] if isinstance(tree.get("text"), str) else []
+    said = next((name for name in ("text", "response") if isinstance(tree.get(name), str)), None)
+    return [] if said is None else [Message("assistant", tree[said], f"{pointer}/{said}")]
+
+
+def _responded(tree: dict[str, Json], pointer: str) -> list[Message]:
+    """Return what an HTTP response says; of a streamed one, the message it spelled."""
+    body = tree["body"]
+    if isinstance(body, (dict, list)) and tag_of(body) is None:
+        return reply_of(body, f"{pointer}/body")
+    place = f"{pointer}/body/chunks" if tag_of(body) == STREAM else f"{pointer}/body"
+    return [replace(message, pointer=place) for message in reply_of(answer_of(tree), place)]
 
 
 def _spoken(item: Json, pointer: str) -> list[Message]:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import invalid_input
+from stashdbg_core.exchange.bodies import is_response
 from stashdbg_core.fork import ForkPlan, Override, find_event, fork_with, override_of_tree, plan_fork
 from stashdbg_core.fork.override import recorded_tree, redacted
 from stashdbg_core.model import THROW, RecordedEvent, Recording
+from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.diff_blocks import Block, value_blocks
 from stashdbg_core.session.editing import Draft, draft_of, tree_of_draft
@@ -81,6 +83,11 @@ class ForkEdit:
         Raises:
             StashError: ``ERR_INVALID_INPUT``: it does not fit the stream.
         """
+        if self.message is not None and self.message.response is not None:
+            whole = is_response(tree) or (type(tree) is dict and TAG in tree)
+            chunks = type(tree) is list
+            made = tree if whole else self.message.with_chunks(tree) if chunks else self.message.edited(tree)
+            return override_of_tree(made, self.recorded)
         if self.message is None or type(tree) is list or (type(tree) is dict and TAG in tree):
             return override_of_tree(tree, self.recorded)
         return override_of_tree(self.message.edited(tree), self.recorded)
@@ -142,8 +149,9 @@ def start_edit(recording: Recording, position: int) -> ForkEdit:
 def suggested_path(recording: Recording, folder: Path | None = None) -> Path:
     """Return a file beside the parent that does not exist yet: ``run-fork.json``, ``run-fork-2.json``, …"""
     if recording.path is not None:
-        stem = recording.path.name.removesuffix(".journal").removesuffix(".json")
-        return free_path(recording.path.with_name(f"{stem}-fork.json"))
+        own = place_of(recording.path)
+        stem = own.name.removesuffix(".journal").removesuffix(".jsonl").removesuffix(".json")
+        return free_path(own.with_name(f"{stem}-fork.json"))
     stem = safe_file_name(recording.id).removesuffix(".json")
     return free_path((folder or Path()) / f"{stem}-fork.json")
 
@@ -169,13 +177,17 @@ def named_path(text: str, suggested: Path) -> Path:
 
 
 def save_fork(proposal: Proposal, path: Path) -> Path:
-    """Write the fork to a new file and return where it is.
+    """Write the fork to a new file and return where it is; made of a run recorded here, it counts as made here.
 
     Raises:
         StashError: It cannot be written; nothing is left behind.
     """
+    from stashdbg_core.programs.trust import remember_fork
+
     recording = proposal.edit.recording
-    return write_recording(fork_with(recording, proposal.plan, proposal.override), path)
+    written = write_recording(fork_with(recording, proposal.plan, proposal.override), path)
+    remember_fork(recording.path, written)
+    return written
 
 
 def channel_words(channels: dict[str, int]) -> str:

@@ -11,6 +11,8 @@ from itertools import islice
 
 from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import StashError
+from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
 
@@ -45,10 +47,31 @@ def reply(tree: Json, width: int) -> str | None:
     return one_line(" · ".join(part for part in parts if part), width) if parts else None
 
 
+def response(tree: Json, width: int) -> str:
+    """Return what an HTTP response said, and its status unless that is 200; of a stream, the message it spelled."""
+    said = answer_of(tree)
+    if isinstance(said, dict) and said.get("jsonrpc") == "2.0":
+        said = said.get("result", said.get("error"))
+    plain = _first_text(said, ("text", "response")) if isinstance(said, dict) and TAG not in said else None
+    text = one_line(plain, width) if plain else (reply(said, width) or brief(said, width))
+    return text if tree["status"] == 200 and text else one_line(f"{tree['status']} {text}".rstrip(), width)
+
+
 def error(tree: Json, width: int) -> str:
-    """Return ``Type: text`` of a recorded error, whichever tool wrote it."""
+    """Return ``Type: text`` of a recorded error, whichever tool wrote it; of an HTTP response, status and text."""
+    if is_response(tree):
+        said = answer_of(tree)
+        inner = said.get("error", said) if isinstance(said, dict) and TAG not in said else said
+        return one_line(f"{tree['status']} {_error(inner, width)}".rstrip(), width)
+    inner = tree.get("error") if isinstance(tree, dict) and len(tree) == 1 else None
+    return _error(inner if isinstance(inner, dict) else tree, width)
+
+
+def _error(tree: Json, width: int) -> str:
     if not isinstance(tree, dict):
         return brief(tree, width)
+    if tree.get("isError") is True:
+        return reply(tree, width) or brief(tree, width)
     kind = _first_text(tree, ("type", "type_name", "name", "class", "code"))
     text = _first_text(tree, ("text", "message", "str", "detail", "error"))
     if text is None and isinstance(tree.get("args"), list):

@@ -2,8 +2,9 @@
 
 Every text of the message is spelled in pieces over the chunks. An edit keeps the pieces before and after what changed
 as they are and puts the new text where the change begins, so that chunks, their number, times and everything else in
-them stay. Known: text chunks, OpenAI chat and response events, Anthropic events, Gemini chunks; also as recorded
-pydantic objects. Anything else is edited as the list of its chunks.
+them stay. Known: text chunks, OpenAI chat and response events, Anthropic events, Gemini, Cohere and Ollama chunks; also
+as recorded pydantic objects, and as the texts of events in the body of an HTTP response, whose JSON is spelled again as
+it was. Anything else is edited as the list of its chunks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, TypeAlias
 
 from stashdbg_core.canonical import Json, canonical_form, stored_form
 from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.sse import EventJson, event_json
 from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DATACLASS, MODEL, TAG
 from stashdbg_core.values.streams import StreamRecord, is_stream
@@ -46,6 +49,10 @@ class StreamMessage:
 
     record: StreamRecord
     texts: dict[Name, _Text]
+    response: dict[str, Json] | None = None
+    """The HTTP response whose body the stream is."""
+    events: list[EventJson | None] = field(default_factory=list)
+    """Of a response, the JSON that each chunk's text carries."""
 
     @property
     def tree(self) -> Json:
@@ -69,16 +76,27 @@ class StreamMessage:
             StashError: ``ERR_INVALID_INPUT``: a text is missing, or something was added that no chunk has a place for.
         """
         wanted = self._wanted(tree)
-        chunks = list(self.record.chunks)
+        chunks = _opened(self.record.chunks, self.events)
+        changed: set[int] = set()
         for name, found in self.texts.items():
             text = wanted[name]
             if text == found.text:
                 continue
             for (at, path), piece in zip(found.places, respelled(found.pieces, text), strict=True):
+                changed |= {at} if _get(chunks[at], path) != piece else set()
                 chunks[at] = _with(chunks[at], path, piece)
             for at, path in found.copies:
+                changed.add(at)
                 chunks[at] = _with(chunks[at], path, text)
-        return replace(self.record, chunks=chunks).to_tree()
+        for at, event in enumerate(self.events):
+            chunks[at] = event.text_with(chunks[at]) if event and at in changed else self.record.chunks[at]
+        return self.with_chunks(chunks)
+
+    def with_chunks(self, chunks: list[Json]) -> Json:
+        """Return the recorded value with other chunks."""
+        times = self.record.times_ms if len(chunks) == len(self.record.chunks) else [0.0] * len(chunks)
+        stream = replace(self.record, chunks=chunks, times_ms=times).to_tree()
+        return stream if self.response is None else {**self.response, "body": stream}
 
     def _wanted(self, tree: Json) -> dict[Name, str]:
         if type(self.tree) is str:
@@ -112,11 +130,15 @@ class StreamMessage:
 
 def stream_message(tree: Json) -> StreamMessage | None:
     """Return the message that a recorded stream spelled; None for anything else, and for chunks of unknown shape."""
-    if not is_stream(tree):
+    response = tree if is_response(tree) else None
+    stream = tree if response is None else response["body"]
+    if not is_stream(stream):
         return None
-    record = StreamRecord.from_tree(tree)
+    record = StreamRecord.from_tree(stream)
+    events = [] if response is None else [event_json(c) if type(c) is str else None for c in record.chunks]
+    chunks = _opened(record.chunks, events)
     texts: dict[Name, _Text] = {}
-    for at, chunk in enumerate(record.chunks):
+    for at, chunk in enumerate(chunks):
         for name, path, piece in _pieces(chunk):
             found = texts.setdefault(name, _Text())
             found.places.append((at, path))
@@ -124,8 +146,8 @@ def stream_message(tree: Json) -> StreamMessage | None:
     if not texts or not any(found.text for found in texts.values()):
         return None
     texts = {name: found for name, found in texts.items() if found.text or name[-1] in ("text", "content")}
-    _find_copies(record.chunks, texts)
-    return StreamMessage(record, texts)
+    _find_copies(chunks, texts)
+    return StreamMessage(record, texts, response, events)
 
 
 def respelled(pieces: list[str], text: str) -> list[str]:
@@ -152,6 +174,11 @@ def respelled(pieces: list[str], text: str) -> list[str]:
     return out
 
 
+def _opened(chunks: list[Json], events: list[EventJson | None]) -> list[Json]:
+    """Return chunks as trees: the JSON of those that are texts of events, None for those without any."""
+    return [None if event is None else event.tree for event in events] if events else list(chunks)
+
+
 def _pieces(chunk: Json) -> Iterator[tuple[Name, Path, str]]:
     """Yield the texts that a chunk adds to: their name, where the piece stands, and the piece."""
     if type(chunk) is str:
@@ -165,14 +192,20 @@ def _pieces(chunk: Json) -> Iterator[tuple[Name, Path, str]]:
         yield from _openai(inner["choices"], (*path, "choices"))
     elif type(inner.get("candidates")) is list:
         yield from _gemini(inner["candidates"], (*path, "candidates"))
+    elif type(inner.get("done")) is bool:
+        yield from _ollama(inner, path)
+    elif type(inner.get("response")) is dict and type(inner["response"].get("candidates")) is list:
+        yield from _gemini(inner["response"]["candidates"], (*path, "response", "candidates"))
     elif type(inner.get("type")) is str:
         kind = inner["type"]
-        if kind.startswith("content_block_"):
+        if kind in ("content-start", "content-delta"):
+            yield from _cohere(inner, path)
+        elif kind.startswith("content_block_"):
             yield from _anthropic(inner, path)
         elif kind.startswith("response.") and kind.endswith(".delta") and type(inner.get("delta")) is str:
             last = "arguments" if "arguments" in kind else "text"
-            places = [inner.get(key, 0) for key in ("output_index", "content_index")]
-            yield ("output", *(p if type(p) is int else 0 for p in places), last), (*path, "delta"), inner["delta"]
+            places = [_number(inner.get(key)) for key in ("output_index", "content_index")]
+            yield ("output", *places, last), (*path, "delta"), inner["delta"]
 
 
 def _openai(choices: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
@@ -180,7 +213,7 @@ def _openai(choices: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
         inner, here = _open(choice, (*path, at))
         if type(inner) is not dict:
             continue
-        index = inner.get("index", 0)
+        index = _number(inner.get("index"))
         lead: Name = () if index == 0 else ("choices", index)
         delta, here = _open(inner.get("delta"), (*here, "delta"))
         if type(delta) is not dict:
@@ -198,11 +231,11 @@ def _openai(choices: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
             function, place = _open(opened.get("function"), (*place, "function"))
             for key in ("name", "arguments"):
                 if type(function) is dict and type(function.get(key)) is str:
-                    yield (*lead, "tool_calls", opened.get("index", number), key), (*place, key), function[key]
+                    yield (*lead, "tool_calls", _number(opened.get("index"), number), key), (*place, key), function[key]
 
 
 def _anthropic(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    index = inner.get("index", 0)
+    index = _number(inner.get("index"))
     block, here = _open(inner.get("content_block"), (*path, "content_block"))
     if type(block) is dict:
         for key in ("text", "thinking", "name"):
@@ -225,6 +258,26 @@ def _gemini(candidates: list[Any], path: Path) -> Iterator[tuple[Name, Path, str
             if type(opened) is dict and type(opened.get("text")) is str:
                 lead: Name = () if at == 0 else ("candidates", at)
                 yield (*lead, "text"), (*place, "text"), opened["text"]
+
+
+def _ollama(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
+    message = inner.get("message")
+    for key in ("thinking", "content"):
+        if type(message) is dict and type(message.get(key)) is str:
+            yield (key,), (*path, "message", key), message[key]
+    if type(inner.get("response")) is str:
+        yield ("text",), (*path, "response"), inner["response"]
+
+
+def _cohere(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
+    place: Path = ("delta", "message", "content", "text")
+    text = _get(inner, place)
+    if type(text) is str:
+        yield ("content", _number(inner.get("index")), "text"), (*path, *place), text
+
+
+def _number(said: Json, default: int = 0) -> int:
+    return said if type(said) is int else default
 
 
 def _open(node: Any, path: Path) -> tuple[Any, Path]:

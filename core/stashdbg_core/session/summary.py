@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from stashdbg_core.canonical import Json, content_ref, stored_form
 from stashdbg_core.errors import StashError
+from stashdbg_core.exchange.bodies import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.session import gist
 from stashdbg_core.session.bounded import glance
@@ -54,6 +55,9 @@ def summary(recording: Recording, event: RecordedEvent, width: int = 200) -> str
         return gist.error(value.tree, width)
     elif gist.tag_of(value.tree) == STREAM:
         text = gist.stream(value.tree, width)
+    elif is_response(value.tree):
+        shared = gist.tag_of(value.tree["body"]) == STREAM and not isinstance(value.tree["body"].get("chunks"), list)
+        text = event.label if shared and event.label else gist.response(value.tree, width)
     else:
         text = gist.reply(value.tree, width) or gist.brief(value.tree, width)
     if event.channel in _MODEL_CHANNELS:

@@ -1,7 +1,8 @@
 """Tokens that model calls used, where the recorded answer says so.
 
-Knows the names of OpenAI (chat and responses), Anthropic and Gemini. ``input`` counts every token of the request,
-those read from or written to a cache among them, whichever way the provider splits them. Nothing is estimated.
+Knows the names of OpenAI (chat and responses), Anthropic, Gemini, Bedrock, Cohere and Ollama. ``input`` counts every
+token of the request, those read from or written to a cache among them, whichever way the provider splits them. Nothing
+is estimated.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
+from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.gist import tag_of
 from stashdbg_core.session.tasks import Steps
@@ -24,6 +27,8 @@ _CHUNKS = 100_000
 _MOST = 2**53
 _LARGEST = 8_000_000
 """Bytes of a value beyond which it is not looked into."""
+_MARKS = (b"sage", b"eval_count", b'"$stash":"ref"')
+"""One of these stands in every value that says what was used."""
 _MEASURED = 512
 
 
@@ -92,7 +97,7 @@ def usage_steps(recording: Recording) -> Steps[UsageTotals]:
 def usage_of_event(recording: Recording, event: RecordedEvent) -> Usage | None:
     """Return what a call used; None where its value does not say."""
     raw = recording.blobs.payload(event.ref).raw
-    if not 0 < len(raw) <= _LARGEST or not (b"sage" in raw or b'"$stash":"ref"' in raw):
+    if not 0 < len(raw) <= _LARGEST or not any(mark in raw for mark in _MARKS):
         return None
     try:
         return usage_of(recording.blobs.tree(event.ref))
@@ -102,6 +107,8 @@ def usage_of_event(recording: Recording, event: RecordedEvent) -> Usage | None:
 
 def usage_of(tree: Json) -> Usage | None:
     """Return what the answer of a model says that it used; of a stream the most that any chunk says."""
+    if is_response(tree):
+        tree = answer_of(tree)
     found = [usage for said in _said(tree, _DEPTH) if (usage := _read(said)) is not None]
     if not found:
         return None
@@ -116,8 +123,13 @@ def _said(tree: Json, depth: int) -> Iterator[dict[str, Json]]:
             yield from _said(chunk, depth)
         return
     direct = [tree[name] for name in _NAMES if isinstance(tree.get(name), dict)]
+    meta = tree.get("meta")
+    if isinstance(meta, dict) and isinstance(meta.get("tokens"), dict):
+        direct.append(meta)
     yield from direct
-    if not direct:
+    if type(tree.get("eval_count")) is int:
+        yield {"prompt_tokens": tree.get("prompt_eval_count"), "completion_tokens": tree["eval_count"]}
+    elif not direct:
         for name in _HOLDERS:
             yield from _said(tree.get(name), depth - 1)
 
@@ -133,6 +145,12 @@ def _read(said: dict[str, Json]) -> Usage | None:
         )
         answered = _count(said, "candidatesTokenCount", "candidates_token_count")
         return Usage(given, answered + _count(said, "thoughtsTokenCount", "thoughts_token_count"), cached)
+    if isinstance(said.get("tokens"), dict):
+        said = said["tokens"]
+    if "inputTokens" in said or "outputTokens" in said:
+        cached = _count(said, "cacheReadInputTokens")
+        given = _count(said, "inputTokens") + cached + _count(said, "cacheWriteInputTokens")
+        return Usage(given, _count(said, "outputTokens"), cached)
     given, answered = _count(said, "prompt_tokens", "input_tokens"), _count(said, "completion_tokens", "output_tokens")
     if not any(name in said for name in ("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens")):
         return None
