@@ -10,59 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
-
-from stashdbg import __version__
 from stashdbg.cli import console, exit_codes
-from stashdbg.cli.group import StashGroup
 from stashdbg_core.errors import ErrorCode, StashError
 
 TRACEBACK_VARIABLE = "STASHDBG_TRACEBACK"
 _NAME = "stashdbg"
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-_EPILOG = """A file instead of a command opens it: stashdbg run.json
-
-Exit codes: 0 fine, 1 a difference or divergence, 64 usage, 65 bad data, 66 a file that cannot be read,
-70 a bug of ours, 130 interrupted."""
-
-app = typer.Typer(
-    name=_NAME,
-    cls=StashGroup,
-    help="Step through the recorded runs of AI agents, forwards and backwards.",
-    epilog=_EPILOG,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    pretty_exceptions_show_locals=False,
-)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        console.line(f"{_NAME} {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    ctx: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    if ctx.invoked_subcommand is None:
-        for text in ctx.get_help().splitlines():
-            console.narrate(text)
-        raise typer.Exit(exit_codes.USAGE)
-
-
-def root_command() -> TyperGroup:
-    """Return the root command; every command below it is still unloaded."""
-    command = typer.main.get_command(app)
-    assert isinstance(command, TyperGroup)
-    return command
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -83,14 +36,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (console.OutputClosed, BrokenPipeError):
         console.abandon_output()
         return exit_codes.PIPE_CLOSED
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         _flush_quietly()
         console.narrate("interrupted")
         return exit_codes.INTERRUPTED
     except StashError as error:
         return _report(_error_tree(str(error.code), error.message, error.hint), exit_codes.exit_code_of(error), as_json)
-    except _UsageError as error:
-        return _report(_usage_tree(error), exit_codes.USAGE, as_json)
     except OSError as error:
         where = "" if error.filename is None else f": {os.fsdecode(error.filename)}"
         message = f"{error.strerror or type(error).__name__}{where}"
@@ -100,16 +51,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_command(args: list[str]) -> int:
-    command = root_command()
-    if os.environ.get(f"_{_NAME.upper()}_COMPLETE"):
-        command.main(args, prog_name=_NAME)
-        return exit_codes.OK
-    try:
-        with command.make_context(_NAME, args) as ctx:
-            result = command.invoke(ctx)
-    except typer.Exit as wanted:
-        return wanted.exit_code
-    return result if isinstance(result, int) else exit_codes.OK
+    from stashdbg.cli.first_word import are_files, refuse_unknown_word
+
+    if are_files(args) and not os.environ.get(f"_{_NAME.upper()}_COMPLETE"):
+        # The parser takes longer to import than a screen to draw, and here is nothing to parse.
+        refuse_unknown_word(args)
+        from stashdbg.cli.open_files import open_files
+
+        return open_files(args)
+    from stashdbg.cli.root import run_parsed
+
+    return run_parsed(args)
 
 
 def _error_tree(code: str, message: str, hint: str | None = None) -> dict[str, str | None]:
@@ -136,14 +88,7 @@ def _flush_quietly() -> None:
         console.abandon_output()
 
 
-def _usage_tree(error: Any) -> Any:
-    ctx = getattr(error, "ctx", None)
-    hint = f"`{ctx.command_path} --help` says how to use it" if ctx is not None else None
-    message = str(error.format_message())
-    return _error_tree(ErrorCode.INVALID_INPUT, message[:1].lower() + message[1:], hint)
-
-
-def _internal_tree(error: Exception) -> Any:
+def _internal_tree(error: Exception) -> dict[str, str | None]:
     if os.environ.get(TRACEBACK_VARIABLE):
         import traceback
 

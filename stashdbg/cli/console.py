@@ -113,6 +113,18 @@ def narrate(*parts: Part) -> None:
         _abandon(stream)
 
 
+def status(text: str) -> None:
+    """Write one line to standard error in place of the last such line; an empty one takes it away."""
+    stream = sys.stderr
+    if stream is None:
+        return
+    try:
+        stream.write(f"\r\x1b[K{sanitize_line(text)}")
+        stream.flush()
+    except (OSError, ValueError):
+        _abandon(stream)
+
+
 def finish() -> None:
     """Write out what is still held back.
 

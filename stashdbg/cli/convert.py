@@ -8,31 +8,69 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli import console
+from stashdbg.cli.explaining import print_explanation
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.listing import payload_problems
-from stashdbg.cli.loading import load_recording
+from stashdbg.cli.loading import limits_of, load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
-from stashdbg.cli.options import ForceOption, JsonOption, LimitOption, OutputOption
+from stashdbg.cli.options import ExplainOption, ForceOption, JsonOption, LimitOption, OutputOption, RunOption
+from stashdbg_core.canonical import Json
+from stashdbg_core.errors import invalid_input
+from stashdbg_core.formats.explain import explain as explained
+from stashdbg_core.model import Recording
 
 
 def command(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="A recording, a journal or a damaged file.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SRC", help="Another tool's file, a recording, a journal or a damaged file.")
+    ],
     output: OutputOption,
+    run: RunOption = None,
+    all_runs: Annotated[bool, typer.Option("--all-runs", help="Write every run of the file: OUT-1, OUT-2, ….")] = False,
+    explain: ExplainOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     limit: LimitOption = None,
 ) -> None:
-    """Write a journal or damaged file as a fresh recording, and print the name it got."""
+    """Write another tool's file, a journal or a damaged file as a fresh recording, and print the name it got."""
+    if all_runs and run is not None:
+        raise invalid_input("--run and --all-runs exclude each other", hint="give one of them")
+    reports: list[dict[str, Json]] = []
+    for name, target in _targets(source, Path(output), limit) if all_runs else [(source, Path(output))]:
+        recording = load_recording(name, limit, run)
+        written, notes = _write(recording, target, force)
+        if as_json:
+            report = {"file": str(written), "events": len(recording.events), "complete": recording.complete}
+            explanation = {"explain": explained(recording).to_json()} if explain else {}
+            reports.append({**report, "lost": notes, **explanation})
+            continue
+        console.line(str(written))
+        if explain:
+            print_explanation(recording)
+        narrate_notes(notes)
+    if as_json:
+        console.ascii_text(json_text({"recordings": reports} if all_runs else reports[0]) + "\n")
+
+
+def _write(recording: Recording, target: Path, force: bool) -> tuple[Path, list[str]]:
+    """Write one recording; return where, and what is wrong with it."""
     from stashdbg_core.store.writer import write_recording
 
-    recording = load_recording(source, limit)
     notes = [note_message(note) for note in recording.notes]
     for event in recording.events:
         notes += [problem for problem in payload_problems(recording, event) if problem not in notes[-100:]]
-    written = write_recording(recording, Path(output), overwrite=force)
-    if as_json:
-        report = {"file": str(written), "events": len(recording.events), "complete": recording.complete, "lost": notes}
-        console.ascii_text(json_text(report) + "\n")
-        return
-    console.line(str(written))
-    narrate_notes(notes)
+    return write_recording(recording, target, overwrite=force), notes
+
+
+def _targets(source: str, output: Path, limit: list[str] | None) -> list[tuple[str, Path]]:
+    """Return the name of every run of a file, and where it goes."""
+    from stashdbg_core.report.opening import recording_paths
+
+    names = recording_paths(Path(source), limits=limits_of(limit))
+    if len(names) == 1:
+        return [(str(names[0]), output)]
+    digits = len(str(len(names)))
+    return [
+        (str(name), output.with_name(f"{output.stem}-{number:0{digits}}{output.suffix}"))
+        for number, name in enumerate(names, 1)
+    ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stashdbg.cli.open import open_files
+from stashdbg.cli.open_files import open_files
 from stashdbg.cli.options import JsonOption
 from stashdbg_core.errors import not_found
 

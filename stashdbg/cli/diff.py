@@ -10,7 +10,7 @@ import typer
 
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.loading import STANDARD_INPUT, limits_of, load_recording
-from stashdbg.cli.open import has_screen
+from stashdbg.cli.open_files import has_screen
 from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
 

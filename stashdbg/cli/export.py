@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stashdbg.cli import console
-from stashdbg.cli.loading import load_recording
-from stashdbg.cli.options import FileArgument, ForceOption, LimitOption
+from stashdbg.cli.loading import load_recording, refuse_foreign
+from stashdbg.cli.options import FileArgument, ForceOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
@@ -21,25 +21,31 @@ def command(
     flat: Annotated[bool, typer.Option("--flat", help="Every value whole, none shared: plain version 1.")] = False,
     pytest: Annotated[bool, typer.Option("--pytest", help="A pytest test that replays it.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Your bookmarks and notes on it, as Markdown.")] = False,
+    otlp: Annotated[
+        bool, typer.Option("--otlp", help="OpenTelemetry GenAI spans: OTLP JSON, every prompt whole.")
+    ] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write; standard output if not given.")
     ] = None,
     force: ForceOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> None:
     """Write a recording in a shape for other readers."""
-    shapes = {"--flat": flat, "--pytest": pytest, "--markdown": markdown}
+    shapes = {"--flat": flat, "--pytest": pytest, "--markdown": markdown, "--otlp": otlp}
     asked = [name for name, wanted in shapes.items() if wanted]
     if not asked:
         raise invalid_input("no shape was asked for", hint=f"give one of {', '.join(shapes)}")
     if len(asked) > 1:
         raise invalid_input(f"{' and '.join(asked)} exclude each other", hint="give one of them")
     target = Path(output) if output is not None else None
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     if flat:
         _write_flat(recording, target, force)
     elif markdown:
         _write_markdown(recording, target, force)
+    elif otlp:
+        _write_otlp(recording, target, force)
     else:
         _write_pytest(recording, target, force)
 
@@ -58,7 +64,19 @@ def _write_pytest(recording: Recording, target: Path | None, force: bool) -> Non
 
     if recording.path is None:
         raise invalid_input("a test names the file of its recording, and this one has none", hint="give a file, not -")
+    refuse_foreign(str(recording.path), "a test replays")
     _write_text(pytest_source(recording, path_from(recording.path, target)), target, force)
+
+
+def _write_otlp(recording: Recording, target: Path | None, force: bool) -> None:
+    from stashdbg_core.formats.otlp_export import otlp_chunks
+    from stashdbg_core.store.atomic import write_atomic
+
+    if target is None:
+        for chunk in otlp_chunks(recording):
+            console.data(chunk)
+    else:
+        console.line(str(write_atomic(target, lambda file: file.writelines(otlp_chunks(recording)), overwrite=force)))
 
 
 def _write_markdown(recording: Recording, target: Path | None, force: bool) -> None:

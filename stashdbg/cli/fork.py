@@ -9,8 +9,8 @@ import typer
 
 from stashdbg.cli import console
 from stashdbg.cli.json_out import json_text
-from stashdbg.cli.loading import STANDARD_INPUT, load_recording
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.loading import STANDARD_INPUT, load_recording, own_name
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> int:
     """Write a branch: the calls before an event, its outcome replaced if you say so, nothing of what came after."""
     given = [name for name, found in _given(value, value_file, throw, edit) if found]
@@ -47,7 +48,7 @@ def command(
         raise invalid_input(f"{' and '.join(given)} exclude each other", hint="give one of them")
     from stashdbg_core.fork import find_event, fork_with, plan_fork
 
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     position = find_event(recording, at)
     override = None
     if given:
@@ -61,9 +62,11 @@ def command(
     if dry_run:
         _report(recording, plan, override, None, as_json=as_json)
         return 0
+    from stashdbg_core.programs.trust import remember_fork
     from stashdbg_core.store.writer import write_recording
 
-    written = write_recording(fork_with(recording, plan, override), _target(file, output))
+    written = write_recording(fork_with(recording, plan, override), _target(file, output, run))
+    remember_fork(recording.path, written)
     _report(recording, plan, override, written, as_json=as_json)
     return 0
 
@@ -97,13 +100,13 @@ def _override(
     return edited_override(edit)
 
 
-def _target(file: str, output: str | None) -> Path:
+def _target(file: str, output: str | None, run: int | None) -> Path:
     if output is not None:
         return Path(output)
     if file == STANDARD_INPUT:
         raise invalid_input("a fork of standard input has no name of its own", hint="name it with -o OUT")
-    path = Path(file)
-    stem = path.name.removesuffix(".journal").removesuffix(".json")
+    path = own_name(file, run)
+    stem = path.name.removesuffix(".journal").removesuffix(".jsonl").removesuffix(".json")
     return path.with_name(f"{stem}-fork.json")
 
 

@@ -10,7 +10,7 @@ from stashdbg.cli import console
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 
 
 def command(
@@ -23,12 +23,13 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> None:
     """Print the bookmarks and notes on a recording, or change them; they lie in the user's state folder."""
     from stashdbg_core.fork.places import find_event
     from stashdbg_core.session.notebook import Notebook
 
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     notebook = Notebook.of(recording)
     if add is not None:
         notebook.add_note(recording.events[find_event(recording, add[0])].seq, add[1])

@@ -8,6 +8,12 @@ import typer
 
 FileArgument: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A recording; - reads standard input.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+RunOption: TypeAlias = Annotated[
+    int | None, typer.Option("--run", metavar="N", help="Which run of a file that holds several, from 1.")
+]
+ExplainOption: TypeAlias = Annotated[
+    bool, typer.Option("--explain", help="Say what is exact, inferred, missing and unknown in another tool's file.")
+]
 LimitOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--limit", metavar="NAME=VALUE", help="Raise a limit, such as depth=5000 or size=2GB; repeatable."),

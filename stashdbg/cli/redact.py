@@ -9,7 +9,7 @@ from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
-from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption, OutputOption
+from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption, OutputOption, RunOption
 from stashdbg.cli.redaction import PiiOption, RulesOption, finding_parts
 from stashdbg_core.redact.scan import ScanFinding, kind_words
 from stashdbg_core.redact.user_rules import rule_set
@@ -27,12 +27,13 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> int:
     """Write a copy with its secrets masked, and print the name it got; exit code 1 if anything is left in it."""
     from stashdbg_core.session.masked_copy import masked_copy
 
     known = rule_set(rules, pii)
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     copy = masked_copy(recording, known)
     written = copy.write(Path(output), seal=seal_path(file), overwrite=force)
     code = exit_codes.DIFFERENT if copy.left else exit_codes.OK

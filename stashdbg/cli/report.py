@@ -15,7 +15,7 @@ from stashdbg.cli.cells import clip
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recordings
-from stashdbg.cli.options import ForceOption, JsonOption, LimitOption
+from stashdbg.cli.options import ForceOption, JsonOption, LimitOption, RunOption
 from stashdbg.cli.redaction import PiiOption, RulesOption
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.redact.user_rules import rule_set
@@ -58,11 +58,12 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> None:
     """Pack chosen parts of recordings, masked, as a bug report; nothing is sent anywhere."""
     moment = moment_of(now)
     fields = Fields(title, steps, expected, actual)
-    recordings = [recording for file in files for recording in load_recordings(file, limit)]
+    recordings = [recording for file in files for recording in load_recordings(file, limit, run)]
     offer = describe(recordings, rules=rule_set(rules, pii))
     chosen = None
     if include is not None:

@@ -6,7 +6,7 @@ from stashdbg.cli import console, exit_codes
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg.cli.redaction import PiiOption, RulesOption, finding_parts
 from stashdbg_core.redact.scan import kind_words, scan_recording
 from stashdbg_core.redact.user_rules import rule_set
@@ -19,10 +19,11 @@ def command(
     pii: PiiOption = False,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> int:
     """List the secrets that a recording still holds, by event, part and place."""
     known = rule_set(rules, pii)
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     findings = list(scan_recording(recording, known.redactor()))
     if as_json:
         tree = {"id": recording.id, "events": len(recording.events), "findings": [f.to_json() for f in findings]}

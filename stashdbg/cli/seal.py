@@ -10,7 +10,7 @@ import typer
 from stashdbg.cli import console
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
-from stashdbg.cli.loading import STANDARD_INPUT, load_recording
+from stashdbg.cli.loading import STANDARD_INPUT, load_recording, refuse_foreign
 from stashdbg.cli.notes import narrate_notes
 from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
@@ -40,6 +40,7 @@ def command(
 
     if file == STANDARD_INPUT:
         raise invalid_input("a seal lies beside its recording, and standard input has no place", hint="name a file")
+    refuse_foreign(file, "a seal covers")
     path = seal_path(Path(file))
     if not force:
         refuse_existing(path)

@@ -11,7 +11,7 @@ from stashdbg.cli.cells import clip
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.words import counted
 
@@ -28,12 +28,13 @@ def command(
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Stop after so many places.")] = 10_000,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> None:
     """Find a text in keys, labels, inputs and values, in the order of the run."""
     from stashdbg_core.session.search import Search
     from stashdbg_core.session.tasks import Task
 
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     search = Search(recording, text)
     hits = Task(search.steps(1 if first else most)).run()
     if as_json:

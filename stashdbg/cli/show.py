@@ -9,7 +9,7 @@ import typer
 
 from stashdbg.cli import console
 from stashdbg.cli.loading import load_recording
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import ExplainOption, FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
 
@@ -33,13 +33,20 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
+    explain: ExplainOption = False,
 ) -> None:
     """List the events of a recording, or print one event whole."""
     from stashdbg.cli.filtering import events_that_fit, own_columns
     from stashdbg_core.fork.places import find_event
 
     own = own_columns(columns)
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
+    if explain:
+        from stashdbg.cli.explaining import print_explanation
+
+        print_explanation(recording, as_json=as_json)
+        return
     event = None if at is None else recording.events[find_event(recording, at)]
     if event is not None and query is not None:
         raise invalid_input("--at and --filter exclude each other", hint="--at prints one event, whatever it is")

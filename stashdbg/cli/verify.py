@@ -10,9 +10,9 @@ import typer
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
-from stashdbg.cli.loading import STANDARD_INPUT, load_recording
+from stashdbg.cli.loading import STANDARD_INPUT, load_recording, own_name
 from stashdbg.cli.notes import narrate_notes
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> int:
     """Compare a recording with its seal; exit 1 if anything that the seal covers has changed.
 
@@ -50,8 +51,8 @@ def command(
 
     if seal is None and file == STANDARD_INPUT:
         raise invalid_input("standard input has no seal beside it", hint="name one with --seal")
-    path = seal_path(Path(file)) if seal is None else Path(seal)
-    result = verify_with_file(load_recording(file, limit), path, signers=signers, expect=expect)
+    path = seal_path(own_name(file, run)) if seal is None else Path(seal)
+    result = verify_with_file(load_recording(file, limit, run), path, signers=signers, expect=expect)
     if as_json:
         console.ascii_text(json_text(result.to_json()) + "\n")
     else:

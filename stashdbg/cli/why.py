@@ -11,7 +11,7 @@ from stashdbg.cli.cells import clip
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,
+    run: RunOption = None,
 ) -> None:
     """Walk back from a call through the events whose outputs reached its input."""
     from stashdbg_core.fork.places import find_event
@@ -47,7 +48,7 @@ def command(
 
     if pointer is not None and text is not None:
         raise invalid_input("--pointer and --text exclude each other", hint="give one of them")
-    recording = load_recording(file, limit)
+    recording = load_recording(file, limit, run)
     found = Task(why_steps(recording, find_event(recording, at), pointer=pointer, text=text, part=part)).run()
     if as_json:
         console.ascii_text(json_text(found.to_json()) + "\n")

@@ -1,7 +1,7 @@
 """Opening a recording without holding the screen up.
 
-Large files show their head at once and are indexed by a process of its own; the rest is read in this thread. Whatever
-goes wrong arrives as a message.
+Large files show their head at once; one of ours is indexed, one of another tool converted, by a process of its own. The
+rest is read in this thread. Whatever goes wrong arrives as a message.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -17,9 +19,15 @@ from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 
+if TYPE_CHECKING:
+    from stashdbg_core.formats.format import RunSummary
+
 LARGE_BYTES = 32_000_000
 """From here on the head of a file is shown before the file is indexed."""
 HEAD_EVENTS = 200
+_PROGRESS_SECONDS = 0.2
+
+Post = Callable[[Message], object]
 
 
 class HeadLoaded(Message):
@@ -40,6 +48,15 @@ class RecordingLoaded(Message):
         self.recording = recording
 
 
+class ReadingOn(Message):
+    """So much of a large file has been read."""
+
+    def __init__(self, path: Path, done: int, total: int) -> None:
+        super().__init__()
+        self.path = path
+        self.part = min(1.0, done / total) if total > 0 else 0.0
+
+
 class ArchiveOpened(Message):
     """A file is a bug report of several recordings, of which the first is opened."""
 
@@ -47,6 +64,15 @@ class ArchiveOpened(Message):
         super().__init__()
         self.path = path
         self.recordings = recordings
+
+
+class RunsFound(Message):
+    """A file of another tool holds several runs, none of them opened yet."""
+
+    def __init__(self, path: Path, runs: Sequence[RunSummary]) -> None:
+        super().__init__()
+        self.path = path
+        self.runs = runs
 
 
 class LoadFailed(Message):
@@ -58,7 +84,7 @@ class LoadFailed(Message):
         self.error = error
 
 
-def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cancelled: Callable[[], bool]) -> None:
+def load(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[], bool]) -> None:
     """Open a file and post what came of it; runs in a worker thread and never raises.
 
     Args:
@@ -68,15 +94,19 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
         is_cancelled: Whether nobody waits any more.
     """
     # The reader is not needed for the first frame.
-    from stashdbg_core.report.opening import in_archive, open_one, recording_paths
+    from stashdbg_core.formats.source import Cancelled
+    from stashdbg_core.report.opening import held_in, open_one, recording_paths
 
     try:
         recording: Recording | None = None
-        if in_archive(path):
+        kind = held_in(path, limits=limits).kind
+        if kind == "bundle":
             held = recording_paths(path)
             if len(held) > 1:
                 post(ArchiveOpened(path, held))
             recording = open_one(held[0], limits=limits)
+        elif kind == "foreign":
+            recording = _open_foreign(path, limits, post, is_cancelled)
         else:
             recording = _open_plain(path, limits, post, is_cancelled)
     except OSError as failure:
@@ -85,14 +115,14 @@ def load(path: Path, limits: Limits, post: Callable[[Message], object], is_cance
         post(LoadFailed(path, failure))
     except MemoryError:
         post(LoadFailed(path, _unreadable(path, "there is not enough memory to index it")))
+    except Cancelled:
+        return
     else:
         if recording is not None and not is_cancelled():
             post(RecordingLoaded(path, recording))
 
 
-def _open_plain(
-    path: Path, limits: Limits, post: Callable[[Message], object], is_cancelled: Callable[[], bool]
-) -> Recording | None:
+def _open_plain(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[], bool]) -> Recording | None:
     from stashdbg_core.store.head import open_head
     from stashdbg_core.store.index_cache import open_cached, open_in_process
 
@@ -103,6 +133,26 @@ def _open_plain(
         if head is not None and not is_cancelled():
             post(HeadLoaded(path, replace(head, path=path)))
     return recording or open_in_process(path, limits=limits, cancelled=is_cancelled)
+
+
+def _open_foreign(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[], bool]) -> Recording | None:
+    from stashdbg_core.report.opening import head_of, open_one, runs_of
+
+    said = [0.0]
+
+    def progress(done: int, total: int) -> None:
+        if monotonic() - said[0] >= _PROGRESS_SECONDS:
+            said[0] = monotonic()
+            post(ReadingOn(path, done, total))
+
+    runs = runs_of(path, limits=limits, cancelled=is_cancelled)
+    if len(runs) > 1:
+        post(RunsFound(path, runs))
+        return None
+    head = head_of(path, limits=limits)
+    if head is not None and not is_cancelled():
+        post(HeadLoaded(path, head))
+    return open_one(path, limits=limits, progress=progress, cancelled=is_cancelled)
 
 
 def _unreadable(path: Path, why: str) -> StashError:

@@ -1,0 +1,216 @@
+"""``python -m stashdbg_core.formats.convert_process FILE RUN OUT [LIMIT=N …]``: one run made a recording in OUT.
+
+Standard output has a line for each step: ``BYTES`` read so far, and where it fails ``!`` and the error as JSON. Ends
+with 0 when OUT is there.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from select import select
+from time import monotonic
+
+import msgspec
+
+from stashdbg_core.canonical import stored_form
+from stashdbg_core.errors import ErrorCode, StashError, invalid_recording, not_found
+from stashdbg_core.formats.conversion import Progress, as_converted, conversion_key
+from stashdbg_core.formats.opening import detect, read_into
+from stashdbg_core.formats.sink import RunSink
+from stashdbg_core.formats.source import Cancelled, ForeignSource
+from stashdbg_core.model import Recording
+from stashdbg_core.record.ledger import JournalLedger
+from stashdbg_core.store.index_cache import BIG, cache_path, open_cached, prepare_folder, save_index
+from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.open import index_source, open_recording
+from stashdbg_core.store.source import FileSource
+
+KEPT = 16
+"""Recordings kept at most."""
+KEPT_BYTES = 6_000_000_000
+_SECONDS = 0.1
+_STALE_SECONDS = 3600
+"""After so long a half-made recording belongs to nobody."""
+_FAILED = 65
+
+
+def cache_folder() -> Path:
+    """Return where converted recordings are kept."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("stashdbg")) / "converted"
+
+
+def open_converted(source: FileSource, run: int, limits: Limits) -> Recording | None:
+    """Return a run that was converted before, if the file is still the same."""
+    file = cache_folder() / f"{conversion_key(source, run)}.json"
+    if not file.is_file():
+        return None
+    try:
+        recording = open_cached(file, limits=limits) or open_recording(file, limits=limits)
+        os.utime(file)
+    except (StashError, OSError):
+        return None
+    return as_converted(recording, source)
+
+
+def convert_in_process(
+    source: FileSource,
+    run: int,
+    limits: Limits,
+    *,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Recording:
+    """Return a run of a large file, converted by another process unless that was done before.
+
+    Blocks the calling thread, not the interpreter.
+
+    Raises:
+        StashError: As ``formats.conversion.read_known``.
+        Cancelled: It was cancelled.
+    """
+    known = open_converted(source, run, limits)
+    if known is not None:
+        return known
+    file = cache_folder() / f"{conversion_key(source, run)}.json"
+    prepare_folder(file)
+    make_room(file.parent)
+    settings = [f"{name}={getattr(limits, name)}" for name in limits.__slots__]
+    command = [sys.executable, "-P", "-m", __name__, str(source.path), str(run), str(file), *settings]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        _listen(process, source.size, progress, cancelled or (lambda: False))
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        _remove(_work_file(file, process.pid))
+    recording = open_converted(source, run, limits)
+    if recording is None:
+        raise invalid_recording(
+            f"{source.name} could not be read by the process that converts it", hint="it may have been changed"
+        )
+    return recording
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Convert the run that the arguments name, and return the exit code."""
+    path, run, out, *settings = arguments
+    try:
+        _convert(Path(path), int(run), Path(out), Limits.parse(settings))
+    except StashError as error:
+        _say("!" + stored_form([str(error.code), error.message, error.hint]).decode())
+        return _FAILED
+    except OSError as error:
+        _say("!" + stored_form([ErrorCode.NOT_FOUND.value, error.strerror or "it cannot be written", None]).decode())
+        return _FAILED
+    return 0
+
+
+def make_room(folder: Path) -> None:
+    """Drop what was not looked at for longest, until count and size are within bounds; half-made ones when stale."""
+    try:
+        found = sorted(
+            ((file, file.stat()) for file in folder.iterdir()), key=lambda entry: entry[1].st_mtime, reverse=True
+        )
+    except OSError:
+        return
+    total = kept = 0
+    for file, facts in found:
+        half_made = file.name.endswith(".journal") or "-" in file.name
+        if half_made and _age(facts.st_mtime) < _STALE_SECONDS:
+            continue
+        total, kept = total + facts.st_size, kept + 1
+        if half_made or kept > KEPT or total > KEPT_BYTES:
+            _remove(file)
+
+
+def _convert(path: Path, run: int, out: Path, limits: Limits) -> None:
+    last = [0.0]
+
+    def progress(done: int) -> None:
+        now = monotonic()
+        if now - last[0] >= _SECONDS:
+            last[0] = now
+            _say(str(done))
+
+    source = ForeignSource(path, limits=limits, progress=progress)
+    known = detect(source)
+    if known is None:
+        raise not_found(f"{source.name} is in no format that stashdbg knows")
+    work = _work_file(out, os.getpid())
+    ledgers: list[JournalLedger] = []
+
+    def open_ledger(recording_id: str) -> JournalLedger:
+        ledgers.append(JournalLedger(work, recording_id, {"complete": False}, force=True))
+        return ledgers[-1]
+
+    sink = RunSink(known.name, source, run, open_ledger=open_ledger)
+    read_into(known, source, run, sink)
+    sink.end()
+    sink.ledger.finish(sink.meta_tree, ())
+    os.replace(work, out)
+    made = FileSource(out)
+    if made.size >= BIG:
+        index = cache_path(made)
+        prepare_folder(index)
+        save_index(index_source(made, limits), made, index)
+
+
+def _listen(
+    process: subprocess.Popen[bytes], size: int, progress: Progress | None, cancelled: Callable[[], bool]
+) -> None:
+    """Follow what the process says until it ends."""
+    assert process.stdout is not None
+    held = b""
+    while True:
+        if cancelled():
+            raise Cancelled
+        if not select([process.stdout], [], [], _SECONDS)[0]:
+            continue
+        part = os.read(process.stdout.fileno(), 1 << 16)
+        if not part:
+            return
+        *lines, held = (held + part).split(b"\n")
+        for line in lines:
+            if line.startswith(b"!"):
+                code, message, hint = msgspec.json.decode(line[1:], type=tuple[str, str, str | None])
+                raise StashError(message, code=ErrorCode(code), hint=hint)
+            if progress is not None and line.isdigit():
+                progress(int(line), size)
+
+
+def _work_file(out: Path, process: int) -> Path:
+    return out.with_name(f"{out.stem}-{process}.json")
+
+
+def _remove(file: Path) -> None:
+    for half in (file, file.with_name(f"{file.name}.journal")):
+        try:
+            half.unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def _age(time: float) -> float:
+    from time import time as now
+
+    return now() - time
+
+
+def _say(line: str) -> None:
+    sys.stdout.buffer.write(f"{line}\n".encode())
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

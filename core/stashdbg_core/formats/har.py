@@ -1,0 +1,209 @@
+"""HTTP archives (HAR 1.2) of browsers, mitmproxy and Playwright, also as a ``.zip`` or with bodies in files beside.
+
+Entries are read in order of time. Pictures, fonts, styles and scripts that a page loads stay events, without their
+bodies.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from stashdbg_core.canonical import Json
+from stashdbg_core.errors import invalid_recording
+from stashdbg_core.exchange.headers import header
+from stashdbg_core.formats.exchanges import Exchange, ExchangeBuilder
+from stashdbg_core.formats.format import Format, one_run
+from stashdbg_core.formats.head import Head
+from stashdbg_core.formats.source import ForeignSource
+from stashdbg_core.formats.times import epoch_ms
+from stashdbg_core.parse import BOM, over_limit, parse_json
+from stashdbg_core.sanitize import shorten
+
+if TYPE_CHECKING:
+    from stashdbg_core.formats.sink import RunSink
+
+_ASSETS = ("image/", "font/", "video/", "audio/", "text/css", "text/javascript")
+_MORE_ASSETS = ("application/javascript", "application/x-javascript", "application/font", "application/wasm")
+_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_Bodies = Callable[[str], "bytes | None"]
+"""Gives the body that an archive keeps in a file of its own."""
+
+
+def detect(head: Head) -> bool:
+    """Tell whether a file is an HTTP archive."""
+    if any(name.endswith(".har") for name in head.members):
+        return True
+    log = head.inside("log")
+    return log is not None and "entries" in log
+
+
+def read(source: ForeignSource, run: int, sink: RunSink) -> None:
+    """Read an archive."""
+    data, bodies = _archive(source)
+    about, entries = _entries(data, source.name)
+    sink.meta(creator=about.get("creator"), browser=about.get("browser"))
+    sink.title(source.name)
+    builder = ExchangeBuilder(sink)
+    for entry in entries:
+        _add(builder, sink, entry, bodies)
+
+
+def _archive(source: ForeignSource) -> tuple[bytes, _Bodies]:
+    """Return the text of an archive and where its bodies are."""
+    data = source.data()
+    if not data.startswith(b"PK"):
+        return data.removeprefix(BOM), lambda name: _beside(source, name)
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    names = set(archive.namelist())
+    name = min(name for name in names if name.endswith(".har"))
+
+    def member(name: str) -> bytes | None:
+        if name not in names:
+            return None
+        if archive.getinfo(name).file_size > source.limits.line:
+            raise over_limit("line", source.limits.line, f"{shorten(name, 100)} unpacks to more bytes")
+        try:
+            with archive.open(name) as file:
+                return file.read(source.limits.line)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
+            return None
+
+    return member(name) or b"", member
+
+
+def _beside(source: ForeignSource, name: str) -> bytes | None:
+    found = source.beside(name)
+    return found.data() if found is not None else None
+
+
+def _entries(data: bytes, name: str) -> tuple[dict[str, Json], list[dict[str, Any]]]:
+    """Return what an archive says of itself, and its entries in order of time."""
+    try:
+        raw = _decode(bytes(_decode(data)["log"]))
+        listed: list[Json] = [parse_json(bytes(entry)) for entry in _decode_list(bytes(raw.pop("entries")))]
+        about: dict[str, Json] = {key: parse_json(bytes(value)) for key, value in raw.items() if key != "pages"}
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, RecursionError):
+        tree = parse_json(data)
+        log = tree.get("log") if isinstance(tree, dict) else None
+        if not isinstance(log, dict) or not isinstance(log.get("entries"), list):
+            raise invalid_recording(f"{shorten(name, 200)} is an HTTP archive without a list of entries") from None
+        about, listed = log, log["entries"]
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    times = [epoch_ms(entry.get("startedDateTime")) for entry in entries]
+    if None not in times:
+        order = sorted(range(len(entries)), key=lambda at: times[at] or 0.0)
+        entries = [entries[at] for at in order]
+    return about, entries
+
+
+def _add(builder: ExchangeBuilder, sink: RunSink, entry: dict[str, Any], bodies: _Bodies) -> None:
+    request, response = entry.get("request"), entry.get("response")
+    if not isinstance(request, dict):
+        sink.note("damaged-entry", "an entry has no request; it is left out")
+        return
+    response = response if isinstance(response, dict) else {}
+    content = response.get("content")
+    content = content if isinstance(content, dict) else {}
+    status = response.get("status")
+    answered = type(status) is int and status > 0
+    method = str(request.get("method") or "GET")
+    cut: str | None = None
+    if answered and method == "GET" and _is_asset(content):
+        answer, cut = b"", "the body of a page's asset is left out"
+        sink.skipped("bodies of assets")
+    else:
+        answer, cut = _content(content, bodies)
+    messages = entry.get("_webSocketMessages")
+    if isinstance(messages, list) and messages and not answer:
+        answer, cut = json.dumps(messages).encode("utf-8", "replace"), None
+    ms: Any = entry.get("time")
+    headers = _headers(request)
+    builder.add(
+        Exchange(
+            method,
+            str(request.get("url") or ""),
+            headers,
+            _posted(request, bodies),
+            status if answered else None,
+            # The text of a content is decoded; what it was encoded with is history.
+            [(name, value) for name, value in _headers(response) if name.lower() != "content-encoding"],
+            answer,
+            at=epoch_ms(entry.get("startedDateTime")),
+            ms=float(ms) if type(ms) in (int, float) and ms >= 0 else None,
+            error=None if answered else response.get("_error") or response.get("statusText") or "no response",
+            cut=cut,
+        )
+    )
+
+
+def _is_asset(content: dict[str, Any]) -> bool:
+    kind = content.get("mimeType")
+    return isinstance(kind, str) and kind.lower().startswith((*_ASSETS, *_MORE_ASSETS))
+
+
+def _headers(part: dict[str, Any]) -> list[tuple[str, str]]:
+    listed = part.get("headers")
+    pairs = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    named = [(str(item.get("name", "")), str(item.get("value", ""))) for item in pairs]
+    content = part.get("content")
+    kind = content.get("mimeType") if isinstance(content, dict) else None
+    if isinstance(kind, str) and kind and not header(named, "content-type"):
+        named.append(("content-type", kind))
+    return named
+
+
+def _content(content: dict[str, Any], bodies: _Bodies) -> tuple[bytes, str | None]:
+    """Return a response's body, and what is missing of it."""
+    text, name = content.get("text"), content.get("_file")
+    if isinstance(name, str):
+        found = bodies(name)
+        return (found, None) if found is not None else (b"", f"its body is in a file that is not there: {name}")
+    if not isinstance(text, str):
+        size = content.get("size")
+        return b"", "the capture kept no body" if type(size) is int and size > 0 else None
+    if content.get("encoding") == "base64":
+        try:
+            return base64.b64decode(text), None
+        except (binascii.Error, ValueError):
+            return text.encode("utf-8", "surrogatepass"), "its body is no base64"
+    return text.encode("utf-8", "surrogatepass"), None
+
+
+def _posted(request: dict[str, Any], bodies: _Bodies) -> bytes:
+    posted = request.get("postData")
+    if not isinstance(posted, dict):
+        return b""
+    text, name, params = posted.get("text"), posted.get("_file"), posted.get("params")
+    if isinstance(name, str):
+        return bodies(name) or b""
+    if isinstance(text, str) and text:
+        if posted.get("encoding") == "base64" or posted.get("_encoding") == "base64":
+            try:
+                return base64.b64decode(text)
+            except (binascii.Error, ValueError):
+                pass
+        return text.encode("utf-8", "surrogatepass")
+    fields = [item for item in params if isinstance(item, dict)] if isinstance(params, list) else []
+    return urlencode([(str(item.get("name", "")), str(item.get("value", ""))) for item in fields]).encode()
+
+
+FORMAT = Format(
+    "har",
+    "HTTP archive (HAR)",
+    detect,
+    one_run,
+    read,
+    exact=("requests and responses, status codes, times, model inputs and outputs",),
+    inferred=("tool calls, from the results that a later request carries",),
+    missing=("bodies that the capture left out", "pictures, fonts, styles and scripts of pages"),
+)

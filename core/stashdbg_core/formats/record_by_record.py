@@ -1,0 +1,39 @@
+"""Reading record by record: one whose shape is none that its reader knows costs that record, and nothing after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from stashdbg_core.formats.source import Line
+
+if TYPE_CHECKING:
+    from stashdbg_core.formats.sink import RunSink
+
+FAULTS = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError, OverflowError)
+"""What a reader stumbles over where a field holds what it never held before."""
+
+
+def each_record(
+    records: Iterable[tuple[Line, dict[str, Any]]], sink: RunSink, take: Callable[[dict[str, Any]], object]
+) -> None:
+    """Give every record to ``take``; the sink is told of those that it could not read."""
+    for line, record in records:
+        try:
+            take(record)
+        except FAULTS as error:
+            refused(record, sink, error, line)
+
+
+def refused(record: dict[str, Any], sink: RunSink, error: Exception, line: Line | None = None) -> None:
+    """Say that a record could not be read, and keep it as it is."""
+    kind = record.get("type")
+    shown = kind if isinstance(kind, str) else "?"
+    sink.unknown(f"shape of a record of type {shown}")
+    sink.event("state", f"record {shown}", value=record)
+    place = f"line {line.number}" if line is not None else "a record"
+    sink.note(
+        "unknown-shape",
+        f"{place} has a shape that this version does not know ({type(error).__name__}); it is kept as it is",
+        offset=line.offset if line is not None else None,
+    )

@@ -1,0 +1,52 @@
+"""``stashdbg recent``: what was opened here, and the sessions of agents in their usual folders."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stashdbg.cli import console
+from stashdbg.cli.cells import clip
+from stashdbg.cli.console import Styled
+from stashdbg.cli.json_out import json_text
+from stashdbg.cli.options import JsonOption
+
+_LISTED = 40
+
+
+def command(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORD...]", help="Only those with these words.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help=f"All of them, not the newest {_LISTED}.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List what can be opened: files opened lately, sessions of agents, recordings of this folder; newest first."""
+    print_recent(words or [], everything=everything, as_json=as_json)
+
+
+def print_recent(words: list[str], *, everything: bool = False, as_json: bool = False) -> None:
+    """Write the list."""
+    from stashdbg_core.formats.recent import RecentFiles, recent_path
+    from stashdbg_core.formats.session_finder import find_sessions, matching
+    from stashdbg_core.session.words import size_words
+
+    found = find_sessions(Path.home(), os.environ, Path(), RecentFiles(recent_path()))
+    fitting = matching(found, " ".join(words))
+    listed = fitting if everything else fitting[:_LISTED]
+    if as_json:
+        console.ascii_text(json_text({"sessions": [session.to_json() for session in listed]}) + "\n")
+        return
+    for session in listed:
+        when = datetime.fromtimestamp(session.changed).strftime("%Y-%m-%d %H:%M")
+        facts = f"{when}  {session.tool or 'opened before':<14}  {size_words(session.size):>8}  "
+        console.line(Styled(facts, "dim"), clip(session.title, max(console.width() - len(facts), 20)))
+        console.line("    ", str(session.path))
+    if not found:
+        console.narrate("nothing was opened here yet, and no agent's sessions were found; stashdbg demo opens a run")
+    elif not listed:
+        console.narrate(f"none of {len(found):,} has these words")
+    elif len(fitting) > len(listed):
+        console.narrate(f"{len(fitting) - len(listed):,} more; --all lists them, a word narrows them down")
