@@ -80,9 +80,13 @@ class Inputs:
 
     def live(self, channel: str, key: str, value: Any) -> LiveInput | None:
         """Return a live input ready to be compared, or None if the call has none."""
-        if value is ABSENT:
-            return None
-        taken = snapshot(value, self._types)
+        return None if value is ABSENT else self._live(channel, key, snapshot(value, self._types))
+
+    def live_tree(self, channel: str, key: str, tree: Json) -> LiveInput:
+        """Return a live input that is a JSON tree already, tags in it read as such."""
+        return self._live(channel, key, Snapshot(stored_form(tree), tree))
+
+    def _live(self, channel: str, key: str, taken: Snapshot) -> LiveInput:
         masking = self._masking
         if masking is None:
             return LiveInput(taken, self.prepared, self._digests)

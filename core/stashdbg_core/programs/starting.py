@@ -1,0 +1,63 @@
+"""A program made ready to be recorded.
+
+Starting one costs as little as can be: what masks and stores is loaded while the program's own Python starts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stashdbg_core.programs.answering import Answering, Say
+from stashdbg_core.programs.command import new_command
+from stashdbg_core.programs.launch import Streams
+from stashdbg_core.programs.runs import Output, ProgramRun
+
+if TYPE_CHECKING:
+    from stashdbg_core.redact.rule_file import RuleSet
+
+
+def quiet(kind: str, message: str) -> None:
+    """Say nothing."""
+
+
+def record_program(
+    argv: Sequence[str],
+    path: Path,
+    *,
+    rules: Callable[[], RuleSet] | None = None,
+    force: bool = False,
+    say: Say = quiet,
+    streams: Streams = "pipes",
+    output: Output | None = None,
+) -> ProgramRun:
+    """Return the run of a program that is recorded.
+
+    Args:
+        argv: The program and its arguments.
+        path: Where the recording goes; a name that is taken becomes ``run-2.json``.
+        rules: Gives what is masked; the default rules when None.
+        force: Replace the file.
+        say: Told, from any thread, what a person should know at once.
+        streams: As for ``ProgramRun``.
+        output: As for ``ProgramRun``.
+
+    Raises:
+        StashError: It cannot be recorded, or the file cannot be made.
+    """
+    command = new_command(argv)
+
+    def answering() -> Answering:
+        from stashdbg_core.exchange import naming  # noqa: F401 -- the first request should not wait for it
+        from stashdbg_core.programs.recording_run import RecordingRun
+        from stashdbg_core.programs.tape import ProgramTape, masking_of
+
+        masking = masking_of(None if rules is None else rules())
+        tape = ProgramTape(path, masking, {"command": command.to_json()}, force=force, say=say)
+        return RecordingRun(tape, command.seed, say)
+
+    # What may well fail is done before the program is started.
+    likely = rules is None and os.access(path.parent, os.W_OK)
+    return ProgramRun(answering if likely else answering(), "record", command, streams=streams, output=output)

@@ -1,0 +1,69 @@
+"""``stashdbg replay``: a recorded program run again offline, every call answered from the recording."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stashdbg.cli import console, exit_codes
+from stashdbg.cli.json_out import json_text
+from stashdbg.cli.loading import load_recording
+from stashdbg.cli.notes import narrate_notes
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
+from stashdbg.cli.programs import CommandArgument, IgnoreOption, narrate_error, narrate_report, say
+from stashdbg.cli.redaction import RulesOption
+from stashdbg_core.errors import invalid_input
+
+_CHOICES = ("stop", "collect")
+
+
+def command(
+    file: FileArgument,
+    program: CommandArgument = None,
+    on_divergence: Annotated[
+        str,
+        typer.Option(
+            "--on-divergence", metavar="stop|collect", help="End the program at the first divergence, or find all."
+        ),
+    ] = "stop",
+    ignore: IgnoreOption = None,
+    rules: RulesOption = None,
+    as_json: JsonOption = False,
+    limit: LimitOption = None,
+) -> int:
+    """Run the recorded program again, offline. Exit code 1 if it does anything else than was recorded, else its own.
+
+    With --json the program's own output goes to standard error.
+    """
+    from stashdbg_core.programs.rerunning import command_of, replay_program
+    from stashdbg_core.programs.runs import unhooked
+    from stashdbg_core.redact.user_rules import rule_set
+
+    if on_divergence not in _CHOICES:
+        raise invalid_input(f"--on-divergence takes {' or '.join(_CHOICES)}", hint="leave it out to stop at the first")
+    recording = load_recording(file, limit)
+    run = replay_program(
+        recording,
+        command_of(recording, program or ()),
+        on_divergence="collect" if on_divergence == "collect" else "stop",
+        ignore=ignore or (),
+        rules=rule_set(rules),
+        say=say,
+        streams="errors" if as_json else "ours",
+    )
+    run.start()
+    result = run.wait()
+    report = result.report
+    assert report is not None
+    if not result.hooked:
+        narrate_error(unhooked(run.command))
+        return exit_codes.DIFFERENT
+    code = exit_codes.DIFFERENT if result.diverged else result.exit_code
+    if as_json:
+        console.ascii_text(json_text({**report.to_json(), "exitCode": code}) + "\n")
+        return code
+    narrate_report(report, stopped=result.stopped)
+    if not recording.complete:
+        narrate_notes(["the recording is incomplete: the run it is of was cut short"])
+    return code
