@@ -1,0 +1,25 @@
+"""The openai-agents framework: an agent with a function tool, then a second run on its answer."""
+
+import asyncio
+import random
+
+from agents import Agent, Runner, function_tool
+
+
+@function_tool
+def get_weather(city: str) -> str:
+    """Weather of a city."""
+    return f"{city} {random.randint(-20, 40)} C"
+
+
+async def main():
+    agent = Agent(
+        name="Weather desk", instructions="Answer about the weather.", tools=[get_weather], model="gpt-5-mini"
+    )
+    result = await Runner.run(agent, "What is the weather in Oslo and Rome?")
+    print(result.final_output)
+    shortener = Agent(name="Shortener", model="gpt-5-mini")
+    print((await Runner.run(shortener, "Shorten: " + result.final_output)).final_output)
+
+
+asyncio.run(main())

@@ -1,0 +1,42 @@
+"""A model called by urllib alone, retried when it is busy or hangs up."""
+
+import json
+import os
+import random
+import time
+import urllib.error
+import urllib.request
+
+URL = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+HEADERS = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}
+TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
+
+
+def post(body):
+    request = urllib.request.Request(URL, json.dumps(body).encode(), HEADERS)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
+BUSY = (urllib.error.URLError, ConnectionError)
+
+
+def ask(messages, **extra):
+    for wait in (0, 0.01, 0.01):
+        time.sleep(wait)
+        try:
+            return post({"model": "gpt-5-mini", "messages": messages, **extra})["choices"][0]["message"]
+        except BUSY as error:
+            print("again after", type(error).__name__)
+    raise SystemExit("the model is busy")
+
+
+messages = [{"role": "user", "content": "What is the weather in Oslo and Rome?"}]
+reply = ask(messages, tools=TOOLS)
+messages.append(reply)
+for call in reply["tool_calls"]:
+    city = json.loads(call["function"]["arguments"])["city"]
+    messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"{city} {random.randint(-20, 40)} C"})
+answer = ask(messages, tools=TOOLS)["content"]
+print(answer)
+print(ask([{"role": "user", "content": "Shorten: " + answer}])["content"])
