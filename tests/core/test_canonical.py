@@ -32,7 +32,7 @@ def reordered(tree: Any) -> Any:
     return [reordered(item) for item in tree] if type(tree) is list else tree
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(trees)
 @example({"\ue000": 1, "\U0001f600": 2, "é": 3, "a": 4, "z9": 5, "z10": 6})
 @example(["\x7f\u2028<>&/\\\"'\x00\x1f\b\f\n\r\t", 2**64, -(2**63) - 1, 1e16, 1e-5, 5e-324])
@@ -42,7 +42,7 @@ def test_the_fast_and_the_exact_encoder_agree(tree: Any) -> None:
     assert b"\n" not in stored_form(tree)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(trees)
 def test_both_forms_parse_to_the_same_tree(tree: Any) -> None:
     text = repr(tree)  # tells 1, 1.0 and True apart, and 0.0 and -0.0, and shows the order of keys
@@ -51,7 +51,7 @@ def test_both_forms_parse_to_the_same_tree(tree: Any) -> None:
     assert parse_json(canonical_form(tree)) == tree
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(trees)
 def test_canonical_form_does_not_depend_on_key_order(tree: Any) -> None:
     other = reordered(tree)

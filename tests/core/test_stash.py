@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,6 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.record import Recorder
 from stashdbg_core.replay import Replayer
 from stashdbg_core.stash import Stash, create_recorder, create_replayer, create_stash, load_stash
-
-ROOT = Path(__file__).parents[2]
 
 
 class Model:
@@ -124,42 +120,3 @@ def test_text_that_is_no_recording_is_refused() -> None:
         load_stash('{"not": "a recording"}')
     with pytest.raises(StashError):
         load_stash("no-such-file.json")
-
-
-def test_types_are_inferred(tmp_path: Path) -> None:
-    program = tmp_path / "typed.py"
-    program.write_text(
-        """
-from collections.abc import Iterator
-from typing import assert_type
-from stashdbg_core.calls import Tape
-from stashdbg_core.record import Recorder
-from stashdbg_core.replay import Replayer
-from stashdbg_core.stash import Stash, create_stash
-
-def both(recorder: Recorder, replayer: Replayer) -> list[Tape]: return [recorder, replayer]
-async def later() -> str: return ""
-def words() -> Iterator[bytes]: yield b""
-async def run(stash: Stash) -> None:
-    assert_type(stash.intercept("a", "b", lambda: 3, input=1, label="x"), int)
-    assert_type(await stash.intercept_async("a", "b", later), str)
-    assert_type(await stash.intercept_async("a", "b", lambda: 2.5), float)
-    assert_type(stash.value("a", "b", (1, "x")), tuple[int, str])
-    for word in stash.stream("a", "b", words): assert_type(word, bytes)
-    @stash.wrapped("tool")
-    def search(text: str, *, limit: int = 3) -> list[str]: return [text]
-    assert_type(search("x", limit=2), list[str])
-    with Stash.record("x.json", max_events=3) as recording: assert_type(recording, Stash)
-    create_stash(replay="run.json", match="input")
-"""
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "--no-site-packages", str(program)],
-        env={"MYPYPATH": str(ROOT / "core"), "PATH": ""},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    ours = [line for line in done.stdout.splitlines() if line.startswith("typed.py") or str(program) in line]
-    assert ours == [], done.stdout

@@ -35,7 +35,7 @@ def numbered(count: int) -> list[Call]:
 
 
 @given(runs)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_run_does_not_differ_from_itself(run: list[Call]) -> None:
     result = diff_recordings(recording_of(run), reread(recording_of(run, "other", 1e6)))
     assert result.same
@@ -44,7 +44,7 @@ def test_a_run_does_not_differ_from_itself(run: list[Call]) -> None:
 
 
 @given(runs, runs)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_two_runs_are_the_same_exactly_when_their_calls_are(one: list[Call], other: list[Call]) -> None:
     a, b = recording_of(one), recording_of(other)
     contents = [
@@ -62,7 +62,7 @@ def test_two_runs_are_the_same_exactly_when_their_calls_are(one: list[Call], oth
 
 
 @given(st.integers(2, 40), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_changed_value_is_found_at_its_field(count: int, data: st.DataObject) -> None:
     run = numbered(count)
     place = data.draw(st.integers(0, count - 1))
@@ -77,7 +77,7 @@ def test_a_changed_value_is_found_at_its_field(count: int, data: st.DataObject) 
 
 
 @given(st.integers(2, 40), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_changed_input_is_found_at_its_field(count: int, data: st.DataObject) -> None:
     run = numbered(count)
     place = data.draw(st.integers(0, count - 1))
@@ -90,7 +90,7 @@ def test_a_changed_input_is_found_at_its_field(count: int, data: st.DataObject) 
 
 
 @given(st.integers(2, 40), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_insertions_and_deletions_are_found_and_shift_nothing(count: int, data: st.DataObject) -> None:
     run = numbered(count)
     gone = data.draw(st.integers(0, count - 1))
@@ -112,7 +112,7 @@ def test_insertions_and_deletions_are_found_and_shift_nothing(count: int, data: 
 
 
 @given(st.integers(3, 40), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_moved_call_is_one_move(count: int, data: st.DataObject) -> None:
     run = numbered(count)
     place = data.draw(st.integers(0, count - 1))

@@ -35,13 +35,13 @@ def at(tree: Any, parts: list[str | int]) -> Any:
 
 
 @given(trees, trees)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_there_is_a_difference_exactly_when_canonical_forms_differ(one: Any, other: Any) -> None:
     assert (found(one, other) == []) == (canonical_form(one) == canonical_form(other))
 
 
 @given(trees, trees)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_path_leads_to_the_value_it_names(one: Any, other: Any) -> None:
     for difference in differences(one, other):
         if difference.before is not NOTHING:
@@ -51,7 +51,7 @@ def test_every_path_leads_to_the_value_it_names(one: Any, other: Any) -> None:
 
 
 @given(st.lists(st.integers(0, 4), max_size=60), st.lists(st.integers(0, 4), max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_matches_are_a_longest_common_subsequence(one: list[int], other: list[int]) -> None:
     pairs = matches(one, other)
     assert all(one[i] == other[j] for i, j in pairs)
@@ -130,7 +130,7 @@ def test_depth_costs_no_stack() -> None:
 
 
 @given(st.text(alphabet="a1 \n.", max_size=40), st.text(alphabet="a1 \n.", max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_word_spans_cover_every_change_and_no_more(one: str, other: str) -> None:
     spans = word_spans(one, other)
     rebuilt, place = [], 0

@@ -21,7 +21,7 @@ from stashdbg_core.record import Recorder
 from stashdbg_core.store.open import open_recording
 
 CORE = Path(__file__).parents[3] / "core"
-KILLS = 200
+KILLS = 100
 
 PROGRAM = """
 import os, sys

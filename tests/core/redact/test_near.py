@@ -43,7 +43,7 @@ def spans(matches):
     return [match.span() + match.span("secret") for match in matches]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(long_texts)
 def test_assignments_near_their_signs_are_all_assignments(text):
     for signs, patterns in ASSIGNMENTS.items():
@@ -57,7 +57,7 @@ def test_assignments_near_their_signs_are_all_assignments(text):
 @pytest.mark.parametrize(
     "rule", [rule for rule in (*SECRETS, *PII) if rule.anchors and rule.lead is not None], ids=lambda rule: rule.name
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(parts=st.lists(st.one_of(texts, st.sampled_from(FILLERS), st.integers(0, 9)), max_size=6))
 def test_shapes_near_their_anchors_are_all_shapes(rule, parts):
     def made(seed):

@@ -51,7 +51,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(trees)
 def test_what_the_prefilter_clears_the_full_pass_leaves_alone(tree: object) -> None:
     redactor = Redactor()
@@ -59,7 +59,7 @@ def test_what_the_prefilter_clears_the_full_pass_leaves_alone(tree: object) -> N
         assert redactor.redact_tree(tree) is tree
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(trees)
 def test_masking_twice_is_masking_once_and_the_input_is_untouched(tree: object) -> None:
     redactor = Redactor([*SECRETS, *PII])
@@ -78,7 +78,7 @@ def test_a_secret_set_off_by_spaces_never_survives(before: str, kind: str, seed:
     assert secret not in Redactor().redact_text(f"{before} {secret} {after}")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(trees)
 def test_redactors_differ_in_numbers_alone(tree: object) -> None:
     one, two = Redactor(), Redactor()

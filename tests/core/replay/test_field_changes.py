@@ -19,7 +19,7 @@ trees = st.recursive(
 
 
 @given(trees, trees)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_no_change_means_equal_canonical_form(one: Any, other: Any) -> None:
     assert (field_changes(one, other) == ()) == (canonical_form(one) == canonical_form(other))
 

@@ -26,7 +26,7 @@ from stashdbg_core.store.open import read_recording
 from stashdbg_core.store.writer import decode_recording, encode_recording
 from tests.core.seal.recordings import CALLS, edited, opened, set_value, tree_of
 
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 TEXT = st.text(max_size=6) | st.sampled_from(["|", ":", "\n", "\u001f", "\0", "a|b", '","', "x1"])
 LEAF = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 LONG = st.sampled_from(["a", "b", "c"]).map(lambda letter: {"role": "user", "content": letter * 1200})

@@ -237,3 +237,43 @@ def test_marks_are_places_to_go_to(debugger):
     assert "no note" in debugger.goto("@nothing").reason
     assert "there are 2" in debugger.goto("@3").reason
     assert "say which" in debugger.goto("@ ").reason
+
+
+def test_stepping_out_ends_after_the_enclosing_call_in_its_lane(make_run):
+    debugger = Debugger(
+        make_run(
+            [
+                {"thread": "a"},
+                {"thread": "b", "parent": 0},
+                {"thread": "b", "parent": 1},
+                {"thread": "b"},
+                {"thread": "a"},
+            ]
+        )
+    )
+    assert debugger.go("out").run().reason == "no call encloses this one"
+    debugger.position = 2
+    assert debugger.go("out", forward=False).run().position == 1
+    assert debugger.go("out").run().position == 4
+    debugger.position = 2
+    assert debugger.go("out").run().position == 3
+    debugger.position = 2
+    debugger.filter("seq:0-2").run()
+    assert "no later event after the enclosing call, among the events on show" in debugger.go("out").run().reason
+
+
+def test_own_columns_are_set_replaced_and_taken_away_by_name(make_run):
+    debugger = Debugger(make_run([{"value": {"n": 7}}]))
+    assert (
+        debugger.toggle_column("n=value.n")
+        and debugger.toggle_column("s=event.seq")
+        and debugger.toggle_column("n=value.m")
+    )
+    assert debugger.notebook.columns == ("s=event.seq", "n=value.m")
+    assert [(column.name, column.text(debugger.recording, debugger.event, 9)) for column in debugger.own_columns()] == [
+        ("s", "0"),
+        ("n", ""),
+    ]
+    assert not debugger.toggle_column("s") and debugger.notebook.columns == ("n=value.m",)
+    with pytest.raises(StashError, match="JMESPath"):
+        debugger.toggle_column("x=a[")

@@ -105,7 +105,7 @@ def test_a_cut_or_broken_text_reads_as_far_as_it_goes(text):
     assert "".join(shown(text)).strip() or not text.strip(' ,"')
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet='{}[]",:\\nu01ad \n\t"é😀x', max_size=200))
 def test_no_text_loops_or_breaks_and_nothing_is_lost(text):
     kept = "".join(shown(text))
@@ -120,7 +120,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(trees)
 def test_every_text_of_a_value_is_shown_whole(tree):
     leaves = []

@@ -177,7 +177,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.recursive(hashable, containers, max_leaves=12))
 def test_value_to_bytes_and_back(value: Any) -> None:
     taken = snapshot(value)
@@ -274,7 +274,7 @@ json_trees = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(json_trees)
 def test_decoding_a_hostile_tree_gives_a_value_or_a_stash_error(tree: Any) -> None:
     from stashdbg_core.errors import StashError
