@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -124,6 +125,55 @@ def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
             check=False,
             timeout=60,
         )
+
+    return call
+
+
+FORKING = """
+import json, os, sys
+import pydantic, typer._adapters, typer.main, stashdbg.cli.console, stashdbg.cli.event_text, stashdbg.cli.listing
+import stashdbg.cli.open, stashdbg.cli.root, stashdbg.cli.show, stashdbg.cli.stats, stashdbg_core.report.opening
+from stashdbg.__main__ import main
+for line in sys.stdin:
+    words, out, err, changes = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.environ.update(changes)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
+        os.dup2(os.open(err, os.O_WRONLY | os.O_CREAT), 2)
+        main(words)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""A process that runs command after command in copies of itself: what they import is imported once."""
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Callable[..., list[subprocess.CompletedProcess[bytes]]]:
+    """Run command lines, each in a process of its own, under one environment; each may change it for itself."""
+
+    def call(
+        commands: list[tuple[list[str], dict[str, str]]], **changes: str
+    ) -> list[subprocess.CompletedProcess[bytes]]:
+        files = [(tmp_path / f"out-{place}", tmp_path / f"err-{place}") for place in range(len(commands))]
+        lines = [
+            json.dumps([[str(word) for word in words], str(out), str(err), own])
+            for (words, own), (out, err) in zip(commands, files, strict=True)
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", FORKING],
+            input="\n".join(lines).encode(),
+            capture_output=True,
+            env=clean_environment(**changes),
+            check=True,
+            timeout=120,
+        )
+        codes = [int(code) for code in done.stdout.split()]
+        assert len(codes) == len(commands), done.stderr
+        return [
+            subprocess.CompletedProcess(words, code, out.read_bytes(), err.read_bytes())
+            for (words, _), code, (out, err) in zip(commands, codes, files, strict=True)
+        ]
 
     return call
 

@@ -74,13 +74,24 @@ def test_a_flat_export_reads_like_the_original(recording: Path, tmp_path: Path, 
     assert flat["events"] == original["events"]
 
 
-def test_keys_come_from_the_registry(stashdbg: Callable, root: Path) -> None:
+def test_keys_and_statistics_fit_80_columns(stashdbg: Callable, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from stashdbg_tui.commands import COMMANDS
 
+    demo = root / "stashdbg" / "data" / "demo.json"
     rows = json.loads(stashdbg("keys", "--json").out)["keys"]
     assert [row["id"] for row in rows] == [entry.id for entry in COMMANDS]
-    text = stashdbg("keys").out
-    assert all(entry.id in text and entry.tooltip in text for entry in COMMANDS)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = stashdbg("keys").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert all(f"{entry.tooltip} {entry.id}" in text for entry in COMMANDS)
+    stats = stashdbg("stats", demo).out.splitlines()
+    assert max(map(len, stats)) <= 80
+    for title, channels in (("time", "llm tool random"), ("errors", "tool llm"), ("tokens", "llm")):
+        at = stats.index(f"{title} along the run")
+        assert " ".join(line.split()[0] for line in stats[at + 1 : at + 4] if line).startswith(channels)
+    along = json.loads(stashdbg("stats", demo, "--json").out)["along"]
+    assert sum(along["tool"]["errors"]) == 3 and sum(along["llm"]["tokens"]) == 7895
 
 
 @pytest.mark.parametrize("words", [["demo"], ["demo", "--json"]])

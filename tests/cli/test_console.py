@@ -31,11 +31,11 @@ def test_a_line_is_sanitised_whatever_it_holds(capsys: pytest.CaptureFixture[str
     assert not any(character < " " or "\x7f" <= character <= "\x9f" for character in out[:-1])
 
 
-@pytest.mark.parametrize("columns", ["1", "0", "-5", "abc", "99999999999999999999", "٣"])
-def test_any_width_is_survived(columns: str, recording: Path, process: Callable) -> None:
-    done = process("show", recording, COLUMNS=columns)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert process("--help", COLUMNS=columns).returncode == 0
+def test_any_width_is_survived(recording: Path, processes: Callable) -> None:
+    widths = ["1", "0", "-5", "abc", "99999999999999999999", "٣"]
+    lines = [(words, {"COLUMNS": width}) for words in (["show", recording], ["--help"]) for width in widths]
+    for done in processes(lines):
+        assert (done.returncode, done.stderr) == (0, b""), done.args
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,17 @@ def test_any_width_is_survived(columns: str, recording: Path, process: Callable)
         {"TERM": "dumb", "NO_COLOR": "1"},
     ],
 )
-@pytest.mark.parametrize("words", [["show"], ["show", "--at", "0"], ["show", "--json"], ["stats"], ["open"]])
 def test_any_text_prints_in_any_encoding(
-    words: list[str], locale: dict[str, str], make: Callable[..., Path], process: Callable
+    locale: dict[str, str], make: Callable[..., Path], processes: Callable
 ) -> None:
     path = make([{"value": ODD, "input": {ODD: ODD}, "key": ODD, "channel": "→", "label": ODD}])
-    done = process(*words, path, **locale)
-    assert (done.returncode, done.stderr) == (0, b"")
-    text = done.stdout.decode(locale.get("PYTHONIOENCODING", "utf-8").partition(":")[0])
-    assert not any(character < " " or "\x7f" <= character <= "\x9f" for character in text.replace("\n", ""))
-    if "--json" in words:
-        assert json.loads(done.stdout.decode("ascii"))["events"][0]["value"] == ODD
+    lines = (["show"], ["show", "--at", "0"], ["show", "--json"], ["stats"], ["open"])
+    for done in processes([([*words, path], {}) for words in lines], **locale):
+        assert (done.returncode, done.stderr) == (0, b""), done.args
+        text = done.stdout.decode(locale.get("PYTHONIOENCODING", "utf-8").partition(":")[0])
+        assert not any(character < " " or "\x7f" <= character <= "\x9f" for character in text.replace("\n", ""))
+        if "--json" in done.args:
+            assert json.loads(done.stdout.decode("ascii"))["events"][0]["value"] == ODD
 
 
 def test_a_reader_that_leaves_early_gets_its_lines_and_no_complaint(make: Callable[..., Path], shell: Callable) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from stashdbg.cli.commands import COMMANDS, VALUE_OPTIONS
-from stashdbg.cli.group import command_first, load
+from stashdbg.cli.first_word import command_first
+from stashdbg.cli.group import load
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_every_command_has_help(command: str, stashdbg: Callable) -> None:
 
 @pytest.mark.parametrize(
     ("command", "usage"),
-    [("show", "FILE"), ("open", "FILE..."), ("diff", "A B"), ("forks", "[FOLDER]"), ("search", "FILE TEXT")],
+    [("show", "FILE"), ("open", "[FILE...]"), ("diff", "A B"), ("forks", "[FOLDER]"), ("search", "FILE TEXT")],
 )
 def test_a_usage_line_names_arguments_plainly(command: str, usage: str, stashdbg: Callable) -> None:
     out = stashdbg(command, "--help").out
@@ -77,6 +78,15 @@ def test_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert [entry.module for entry in COMMANDS.values() if f"'{entry.module}'" in done.stderr] == []
     assert not any(f"'{heavy}'" in done.stderr for heavy in ("rich", "textual", "msgspec", "pydantic"))
+
+
+def test_files_alone_are_opened_without_the_parser(recording: Path) -> None:
+    program = (
+        "import sys; from stashdbg.cli.app import run; run(sys.argv[1:]); print(sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, recording], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("run-1")
+    assert not any(f"'{heavy}'" in done.stderr for heavy in ("rich", "textual", "typer", "pydantic"))
 
 
 def test_a_mistyped_command_is_asked_about(stashdbg: Callable) -> None:

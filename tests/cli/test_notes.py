@@ -23,7 +23,7 @@ def test_a_note_is_written_and_read_and_the_recording_untouched(recording: Path,
     assert ran.out == "event 2\n  why this?\n  second line\n"
     tree = json.loads(stashdbg("notes", recording, "--json").out)
     assert tree["notes"] == [{"seq": 2, "text": "why this?\nsecond line"}]
-    assert set(tree) == {"id", "bookmarks", "notes", "breakpoints", "watches"}
+    assert set(tree) == {"id", "bookmarks", "notes", "breakpoints", "watches", "columns"}
     assert [
         e["seq"] for e in json.loads(stashdbg("show", recording, "--filter", "is:noted", "--json").out)["events"]
     ] == [2]

@@ -9,8 +9,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import textual._wait
 
 from stashdbg_tui.app import StashApp
+
+# A pilot takes the app for idle after a fiftieth of a second of rest, twice a key; a fifth of that shows as much.
+textual._wait.SLEEP_GRANULARITY = 1 / 250
+textual._wait.SLEEP_IDLE = textual._wait.SLEEP_GRANULARITY / 10
 
 
 def _load(name: str) -> ModuleType:
@@ -94,7 +99,7 @@ def drive(monkeypatch):
                 driver = Driver(app, pilot)
                 for _ in range(400):
                     await driver.settle()
-                    if driver.screen.session is not None or app._exit:
+                    if driver.screen.session is not None or app._exit or getattr(app.screen, "ready", False):
                         break
                     await asyncio.sleep(0.01)
                 await driver.settle()

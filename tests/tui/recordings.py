@@ -58,29 +58,34 @@ def exception(name: str, text: str) -> dict[str, object]:
     return {"$stash": "exception", "class": f"builtins:{name}", "text": text, "args": [text]}
 
 
-def agent_run() -> Recording:
-    """An agent that researches trains: chat, parallel tools, a failure and a retry, a stream, clock and randomness."""
-    tape = Tape()
-    chat: list[object] = [
-        {"role": "system", "content": "You are a travel agent.\nBook trains, never planes.\nAnswer briefly."},
-        {"role": "user", "content": "From Lisbon to Tallinn by train, second week of June, two people."},
-    ]
+CITIES = ("Lisbon", "Madrid", "Barcelona", "Paris", "Berlin", "Warsaw", "Vilnius", "Riga", "Tallinn")
+FAILING_LEG = 3
 
-    def ask(text: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] = (), ms: float = 1240.0) -> None:
-        reply = {
-            "role": "assistant",
-            "content": text,
-            "tool_calls": [
-                {
-                    "id": f"call_{len(chat)}{n}",
-                    "type": "function",
-                    "function": {"name": name, "arguments": json.dumps(given)},
-                }
-                for n, (name, given) in enumerate(calls)
-            ],
-        }
+
+class AgentTape(Tape):
+    """An agent that researches trains, its chat kept as it grows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chat: list[object] = [
+            {"role": "system", "content": "You are a travel agent.\nBook trains, never planes.\nAnswer briefly."},
+            {"role": "user", "content": "From Lisbon to Tallinn by train, second week of June, two people."},
+        ]
+
+    def ask(self, text: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] = (), ms: float = 1240.0) -> None:
+        """Let the model answer with a text or with requests for tools."""
+        chat = self.chat
+        requests = [
+            {
+                "id": f"call_{len(chat)}{n}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(given)},
+            }
+            for n, (name, given) in enumerate(calls)
+        ]
+        reply = {"role": "assistant", "content": text, "tool_calls": requests}
         usage = {"prompt_tokens": 214 + 90 * len(chat), "completion_tokens": 61}
-        tape.add(
+        self.add(
             "llm", "gpt-4.1-mini",
             {"id": f"chatcmpl-{len(chat)}", "model": "gpt-4.1-mini", "choices": [
                 {"index": 0, "message": reply, "finish_reason": "tool_calls" if calls else "stop"}], "usage": usage},
@@ -89,100 +94,51 @@ def agent_run() -> Recording:
         )  # fmt: skip
         chat.append(reply)
 
+    def travel(self, leg: int) -> None:
+        """Ask about one leg, and let two tools answer; the fourth leg fails once."""
+        start, end = CITIES[leg : leg + 2]
+        given = {"from": start, "to": end, "date": f"2026-06-{8 + leg:02d}"}
+        self.ask(None, [("search_trains", given), ("weather", {"city": end})], ms=900 + 310 * (leg % 4))
+        offers = [
+            {"train": f"IC {100 + leg}", "departs": "08:15", "arrives": "14:40", "price": 49.9 + leg, "seats": 12},
+            {"train": f"NJ {400 + leg}", "departs": "21:05", "arrives": "07:10", "price": 89.0, "seats": 3},
+        ]
+        found = {"from": start, "to": end, "offers": offers}
+        where = {"thread": "worker-1", "site": "tools.py:31 search_trains"}
+        if leg == FAILING_LEG:
+            failure = exception("TimeoutError", "rail API did not answer within 5 s (host rail.example)")
+            self.add("tool", "search_trains", failure, given, ms=5003.0, outcome="throw", **where)
+            self.add("random", "random.uniform", 0.3137, ms=0.0)
+        self.add("tool", "search_trains", found, given, ms=180 + 40 * leg, **where)
+        sky = {"city": end, "celsius": 14 + leg, "sky": "clear"}
+        inside = {"thread": "worker-2", "parent": len(self.events) - 1}
+        self.add("mcp", "weather.forecast", sky, {"city": end}, ms=74.0, **inside)
+        self.chat.append({"role": "tool", "content": json.dumps(found)})
+        self.add("clock", "time.time", BEGAN / 1000 + leg, ms=0.0)
+
+    def stream_question(self) -> None:
+        """Let the model answer in pieces."""
+        words = ["Shall", "I", "hold", "seats", "on", "the", "night", "train", "to", "Berlin", "?"]
+        chunks = [{"choices": [{"delta": {"content": word + " "}}]} for word in words]
+        times = [12.0 * n for n in range(len(chunks))]
+        answer = {"$stash": "stream", "kind": "async", "chunks": chunks, "times": times, "ending": "exhausted"}
+        self.add("llm", "gpt-4.1-mini", answer, {"stream": True, "messages": self.chat[:2]}, ms=860.0, thread="main")
+
+
+def agent_run() -> Recording:
+    """An agent that researches trains: chat, parallel tools, a failure and a retry, a stream, clock and randomness."""
+    tape = AgentTape()
     tape.add("clock", "time.time", BEGAN / 1000, ms=0.0)
     tape.add("random", "random.random", 0.8444218515250481, ms=0.0)
-    for leg, (start, end) in enumerate(
-        [
-            ("Lisbon", "Madrid"),
-            ("Madrid", "Barcelona"),
-            ("Barcelona", "Paris"),
-            ("Paris", "Berlin"),
-            ("Berlin", "Warsaw"),
-            ("Warsaw", "Vilnius"),
-            ("Vilnius", "Riga"),
-            ("Riga", "Tallinn"),
-        ]
-    ):
-        ask(
-            None,
-            [
-                ("search_trains", {"from": start, "to": end, "date": f"2026-06-{8 + leg:02d}"}),
-                ("weather", {"city": end}),
-            ],
-            ms=900 + 310 * (leg % 4),
-        )
-        found = {
-            "from": start,
-            "to": end,
-            "offers": [
-                {"train": f"IC {100 + leg}", "departs": "08:15", "arrives": "14:40", "price": 49.9 + leg, "seats": 12},
-                {"train": f"NJ {400 + leg}", "departs": "21:05", "arrives": "07:10", "price": 89.0, "seats": 3},
-            ],
-        }
-        given = {"from": start, "to": end, "date": f"2026-06-{8 + leg:02d}"}
-        if leg == 3:
-            tape.add(
-                "tool",
-                "search_trains",
-                exception("TimeoutError", "rail API did not answer within 5 s (host rail.example)"),
-                given,
-                ms=5003.0,
-                outcome="throw",
-                thread="worker-1",
-                site="tools.py:31 search_trains",
-            )
-            tape.add("random", "random.uniform", 0.3137, ms=0.0)
-        tape.add(
-            "tool",
-            "search_trains",
-            found,
-            given,
-            ms=180 + 40 * leg,
-            thread="worker-1",
-            site="tools.py:31 search_trains",
-        )
-        tape.add(
-            "mcp",
-            "weather.forecast",
-            {"city": end, "celsius": 14 + leg, "sky": "clear"},
-            {"city": end},
-            ms=74.0,
-            thread="worker-2",
-            parent=len(tape.events) - 1,
-        )
-        chat.append({"role": "tool", "content": json.dumps(found)})
-        tape.add("clock", "time.time", BEGAN / 1000 + leg, ms=0.0)
-    ask(
+    for leg in range(len(CITIES) - 1):
+        tape.travel(leg)
+    tape.ask(
         "Lisbon to Tallinn takes eight legs and about 61 hours.\n\nCheapest: 432.20 EUR. NJ 403: 3 seats left.",
         ms=2210.0,
     )
-    chunks = [
-        {"choices": [{"delta": {"content": word + " "}}]}
-        for word in ["Shall", "I", "hold", "seats", "on", "the", "night", "train", "to", "Berlin", "?"]
-    ]
-    tape.add(
-        "llm",
-        "gpt-4.1-mini",
-        {
-            "$stash": "stream",
-            "kind": "async",
-            "chunks": chunks,
-            "times": [12.0 * n for n in range(len(chunks))],
-            "ending": "exhausted",
-        },
-        {"stream": True, "messages": chat[:2]},
-        ms=860.0,
-        thread="main",
-    )
-    tape.add(
-        "tool",
-        "hold_seats",
-        {"$stash": "pending"},
-        {"train": "NJ 403", "seats": 2},
-        ms=None,
-        outcome="throw",
-        thread="main",
-    )
+    tape.stream_question()
+    seats = {"train": "NJ 403", "seats": 2}
+    tape.add("tool", "hold_seats", {"$stash": "pending"}, seats, ms=None, outcome="throw", thread="main")
     return tape.done({"complete": True, "producer": {"name": "stashdbg", "version": "0"}})
 
 

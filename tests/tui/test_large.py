@@ -6,9 +6,14 @@ import json
 
 import pytest
 
+from stashdbg_core.store import index_cache
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.writer import write_recording
-from stashdbg_tui.workers.loader import LARGE_BYTES, HeadLoaded, RecordingLoaded, load
+from stashdbg_tui.workers import loader
+from stashdbg_tui.workers.loader import HeadLoaded, RecordingLoaded, load
+
+COUNT = 20_000
+"""Events in a file that is large; from which size on one is, these tests say."""
 
 
 def test_a_million_events_cost_what_is_visible(drive, recordings):
@@ -35,7 +40,7 @@ def test_a_million_events_cost_what_is_visible(drive, recordings):
 def test_many_large_values_are_stepped_through(drive, recordings, tmp_path):
     tape = recordings.Tape()
     for place in range(3):
-        tape.add("tool", "page", [f"{place} line {line}" for line in range(40_000)], {"n": place})
+        tape.add("tool", "page", [f"{place} line {line}" for line in range(12_000)], {"n": place})
     path = write_recording(tape.done(), tmp_path / "big.json")
 
     async def test(d):
@@ -43,7 +48,7 @@ def test_many_large_values_are_stepped_through(drive, recordings, tmp_path):
             await d.press("j")
             assert f"{place} line 0" in d.text()
         await d.press("tab", "G")
-        assert "2 line 39999" in d.text()
+        assert "2 line 11999" in d.text()
 
     drive(test, paths=[path])
 
@@ -70,15 +75,16 @@ def test_changing_the_theme_changes_what_was_drawn(drive, agent):
 @pytest.fixture
 def large_file(tmp_path, monkeypatch):
     """A file that is worth an index of its own, and a cache folder that is nobody's."""
+    monkeypatch.setattr(loader, "LARGE_BYTES", 1_000_000)
+    monkeypatch.setattr(index_cache, "BIG", 2_000_000)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path))
     event = '{"seq":%d,"channel":"tool","key":"page","ordinal":%d,"outcome":"return","ref":"r%d"}'
-    blobs = [f'"r{place}":{json.dumps(str(place) * 7_000)}' for place in range(1_200)]
-    count = LARGE_BYTES // 70
+    blobs = [f'"r{place}":{json.dumps(str(place) * 700)}' for place in range(1_200)]
     path = tmp_path / "large.json"
     with path.open("w") as out:
         out.write('{"version":1,"id":"large","events":[\n')
-        out.write(",\n".join(event % (place, place, place % 1_200) for place in range(count)))
+        out.write(",\n".join(event % (place, place, place % 1_200) for place in range(COUNT)))
         out.write('\n],"blobs":{\n' + ",\n".join(blobs) + '\n},"meta":{}}\n')
     return path
 
@@ -88,7 +94,7 @@ def test_a_large_file_shows_its_head_first_and_all_of_it_later(large_file):
     load(large_file, Limits(), posted.append, lambda: False)
     assert [type(message) for message in posted] == [HeadLoaded, RecordingLoaded]
     head, whole = (message.recording for message in posted)
-    assert len(head.events) < len(whole.events) == LARGE_BYTES // 70
+    assert len(head.events) < len(whole.events) == COUNT
     assert head.events[3] == whole.events[3]
     assert head.blobs.payload("r3").raw == whole.blobs.payload("r3").raw
     posted.clear()
@@ -115,6 +121,6 @@ def test_the_head_gives_way_to_the_whole_under_a_cursor_that_stays(drive, large_
         await d.press("j")
         assert d.position == 4 and "reading" not in d.status
         await d.press("G")
-        assert d.position == LARGE_BYTES // 70 - 1
+        assert d.position == COUNT - 1
 
     drive(test, recording=head, size=(120, 30))

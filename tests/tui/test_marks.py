@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stashdbg_core.session.notebook import Notebook
 from stashdbg_core.store.writer import write_recording
+from stashdbg_tui.copying import command_line
 
 
 def test_bookmarks_are_set_gone_along_listed_and_taken_away(drive, agent):
@@ -115,3 +116,77 @@ def test_watches_show_what_a_path_is_at_the_cursor(drive, recordings):
         assert "not a JMESPath expression" in d.status
 
     drive(test, recording=tape.done(), size=(140, 40))
+
+
+def test_marks_stand_in_the_row_as_sign_and_word_and_under_the_run(drive, recordings):
+    tape = recordings.Tape()
+    for place in range(12):
+        channel, key = ("state", "desk") if place in (2, 6) else ("tool", f"work{place % 4}")
+        tape.add(channel, key, {"closed": place // 6}, outcome="throw" if place == 9 else "return")
+
+    async def test(d):
+        def row(place):
+            return next(line for line in d.lines()[2:] if line[2:5].split()[:1] == [str(place)])
+
+        await d.press("m", "semicolon", *"why", "enter", *"jjjj", "b", "colon", *"watch closed", "enter", "escape")
+        assert "bookmark note breakpoint" in row(0) and row(0)[1:2] == "*"
+        assert "break" in row(4) and "●" in row(4)[:3]
+        assert "watch" in row(6) and "Δ" in row(6)[:3]
+        await d.press("j", "j", "j")
+        scrubber = d.lines()[1]
+        assert (scrubber.count("*"), scrubber.count("●"), scrubber.count("Δ"), scrubber.count("!")) == (1, 2, 2, 1)
+
+    drive(test, recording=tape.done(), size=(80, 24))
+
+    async def wide(d):
+        await d.press("m", "semicolon", *"why", "enter", "b")
+        assert "bookmark note breakpoint" in d.text()
+
+    drive(wide, recording=tape.done(), size=(200, 30))
+
+    async def narrow(d):
+        await d.press("m", "semicolon", *"why", "enter", "b")
+        assert "book note break" in d.text() and "bookmark note" not in "".join(d.lines()[:-3])
+
+    drive(narrow, recording=tape.done(), size=(56, 16))
+
+
+def test_columns_of_ones_own_stand_in_the_rows_and_are_kept(drive, agent, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = write_recording(agent, tmp_path / "run.json")
+
+    async def test(d):
+        await d.press("colon", *"column out=value.usage.completion_tokens", "enter")
+        assert "out=61" in d.text() and "out=-" in d.text()
+        await d.press("colon", *"column a=a[", "enter")
+        assert "not a JMESPath expression" in d.status
+        await d.press("colon", *"column cold=value.celsius", "enter")
+        assert "cold=14" in d.text()
+        await d.press("colon", *"column out", "enter")
+        assert "out=" not in d.text() and "cold=14" in d.text()
+
+    drive(test, paths=[path], size=(160, 40))
+    assert Notebook.of(agent).columns == ("cold=value.celsius",)
+    assert command_line(path, 3, "", ["cold=value.celsius"]).endswith("--at 3 --columns cold=value.celsius")
+
+
+def test_a_call_is_left_by_running_to_its_return(drive, recordings, tmp_path):
+    tape = recordings.Tape()
+    outer = tape.add("tool", "outer", 1, thread="main")
+    inner = tape.add("tool", "inner", 2, thread="worker", parent=outer.seq)
+    tape.add("tool", "innermost", 3, thread="worker", parent=inner.seq)
+    tape.add("tool", "second", 4, thread="worker", parent=outer.seq)
+    tape.add("tool", "elsewhere", 5, thread="other")
+    tape.add("tool", "after", 6, thread="main")
+
+    async def test(d):
+        await d.press("r")
+        assert "no call encloses this one" in d.status
+        await d.press("j", "j", "r")
+        assert d.position == 3
+        await d.press("r")
+        assert d.position == 5
+
+    keymap = tmp_path / "keys.toml"
+    keymap.write_text('preset = "pdb"\n')
+    drive(test, recording=tape.done(), keymap=keymap)

@@ -327,3 +327,19 @@ def test_without_utf_8_the_signs_are_ascii(drive, agent):
         assert all(line.isascii() for line in d.lines())
 
     drive(test, recording=agent, size=(120, 40))
+
+
+def test_files_opened_at_the_prompt_can_be_picked_again(drive, agent, recordings, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    first = write_recording(agent, tmp_path / "first.json")
+    write_recording(recordings.endless_run(3), tmp_path / "second.json")
+
+    async def test(d):
+        await d.press("colon", *f"open {tmp_path}/second.json", "enter")
+        assert d.screen.session.recording.path.name == "second.json"
+        await d.press("R")
+        assert "first.json" in d.text() and "second.json" in d.text()
+        await d.press("enter")
+        assert d.screen.session.recording.path == first
+
+    drive(test, paths=[first], size=(120, 30))

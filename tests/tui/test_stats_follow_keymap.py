@@ -8,13 +8,18 @@ from stashdbg_core.session.run_stats import run_stats_steps
 from stashdbg_core.session.tasks import Task
 from stashdbg_core.store.writer import write_recording
 from stashdbg_tui.keymap import PRESETS, checked, read_keymap
+from stashdbg_tui.screens.help import HelpScreen
 
 
 def test_statistics_are_summed_by_channel_and_name(agent):
     stats = Task(run_stats_steps(agent)).run()
     assert stats.channels["llm"].total("events") == 10 and stats.channels["tool"].total("errors") == 2
     assert stats.names["tool", "search_trains"].calls == 9
-    assert sum(stats.tokens()) == stats.usage.total.input + stats.usage.total.output > 0
+    assert [channel for channel, _ in stats.by_channel("tokens")] == ["llm"]
+    assert stats.channels["llm"].total("tokens") == stats.usage.total.input + stats.usage.total.output > 0
+    along = stats.to_json(60)
+    assert {channel: sum(series["errors"]) for channel, series in along.items()}["tool"] == 2
+    assert all(len(values) == 60 for series in along.values() for values in series.values())
 
 
 def test_the_statistics_screen_shows_tokens_durations_and_errors(drive, agent):
@@ -23,7 +28,9 @@ def test_the_statistics_screen_shows_tokens_durations_and_errors(drive, agent):
         await d.pilot.pause(0.1)
         text = d.text()
         assert "Time along the run" in text and "Errors along the run" in text and "Tokens along the run" in text
-        assert "search_trains" in d.app.screen.query_one("#stats-text").visual.plain
+        shown = d.app.screen.query_one("#stats-text").visual.plain
+        tokens = shown[shown.index("Tokens along the run") :].splitlines()
+        assert tokens[1].split()[0] == "llm" and "▅" in shown and "search_trains" in shown
         await d.press("j", "q")
         assert d.app.screen is d.screen and not d.app._exit
 
@@ -58,10 +65,18 @@ def test_a_file_that_grows_is_followed_until_one_goes_back(drive, recordings, tm
 
 def test_keys_of_the_user_count_and_faults_are_named(drive, agent, tmp_path):
     file = tmp_path / "keys.toml"
-    file.write_text('"step.forward" = "n"\n"hit.next" = ["f3"]\n"go.frist" = "x"\n')
+    file.write_text(
+        '"step.forward" = "n"\n"hit.next" = ["f3"]\n"go.frist" = "x"\n"help" = "f4"\n"reader.down" = "f5"\n'
+    )
 
     async def test(d):
         assert "go.frist" in d.status
+        await d.press("f4")
+        assert isinstance(d.app.screen, HelpScreen)
+        await d.press("f5", "f5")
+        assert "f4" in d.text() and d.app.screen.query_one("#help").scroll_offset.y == 2
+        await d.press("f4", "A", "down", "A")
+        assert d.app.screen is d.screen
         await d.press("n", "n")
         assert d.position == 2
         await d.press("j", "down")

@@ -10,6 +10,10 @@ import time
 
 import pytest
 
+from stashdbg_core.model import RawObject, RecordedEvent, Recording
+from stashdbg_core.store.blob_store import BlobStore
+from stashdbg_core.store.event_list import EventList
+from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 
 PROGRAM = "import sys; from pathlib import Path; from stashdbg_tui.app import run; sys.exit(run([Path(sys.argv[1])]))"
@@ -117,3 +121,38 @@ def test_the_place_of_a_call_opens_in_the_editor_and_the_screen_comes_back(agent
     terminal.wait_for(b"event 3")
     terminal.send(b"Q")
     assert terminal.finish() == 0
+
+
+def test_a_value_is_edited_in_a_real_editor_and_the_screen_and_its_keys_come_back(tmp_path):
+    """The editor is a program on the same terminal: it reads keys and writes text there, and the screen comes back."""
+    path = tmp_path / "run.json"
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import sys, termios\n"
+        "modes = termios.tcgetattr(0)\n"
+        "assert modes[3] & termios.ECHO and modes[3] & termios.ICANON\n"
+        "answer = input('new city? ')\n"
+        "text = open(sys.argv[-1]).read()\n"
+        "open(sys.argv[-1], 'w').write(text.replace('Oslo', answer))\n"
+    )
+    blobs = BlobStore()
+    events = [RecordedEvent(seq, "tool", "where", seq, "return", blobs.put({"city": "Oslo"})) for seq in range(3)]
+    write_recording(Recording("run", EventList(events), blobs, RawObject.of({"complete": True})), path)
+    terminal = Terminal(PROGRAM, str(path), VISUAL=f"{sys.executable} {editor}", XDG_STATE_HOME=str(tmp_path / "state"))
+    terminal.wait_for(b"event 0")
+    terminal.send(b"je")
+    terminal.wait_for(b"new city? ")
+    left = terminal.seen.rindex(b"\x1b[?1049l")  # the screen was given up before the editor asked
+    assert left < terminal.seen.rindex(b"new city? ")
+    terminal.send(b"Rome\n")
+    terminal.wait_for(b"Rome")
+    terminal.wait_for(b"run-fork")
+    assert terminal.seen.rindex(b"\x1b[?1049h") > left
+    terminal.send(b"\r")
+    terminal.wait_for(b"saved as run-fork.json")
+    terminal.send(b"S")
+    terminal.wait_for(b"event 0")
+    terminal.send(b"Q")
+    assert terminal.finish() == 0
+    forks = [file for file in tmp_path.glob("*.json") if file != path]
+    assert [open_recording(fork).blobs.tree(open_recording(fork).events[1].ref) for fork in forks] == [{"city": "Rome"}]

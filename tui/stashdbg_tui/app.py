@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,10 +26,21 @@ from stashdbg_tui.history import History, history_path
 from stashdbg_tui.keymap import keymap_path, read_keymap
 from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.theme import ANSI, DARK, FALLBACK, LIGHT
-from stashdbg_tui.workers.loader import ArchiveOpened, HeadLoaded, LoadFailed, RecordingLoaded, load
+from stashdbg_tui.workers.loader import (
+    ArchiveOpened,
+    HeadLoaded,
+    LoadFailed,
+    ReadingOn,
+    RecordingLoaded,
+    RunsFound,
+    load,
+)
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.message import Message
+
+    from stashdbg_core.session.choices import Choice
 
 OPENING_SECONDS = 0.15
 """From here on it is said that a file is being read; most are open before."""
@@ -57,6 +69,7 @@ class StashApp(App[None]):
         theme: ``dark``, ``light``, ``ansi``, or the name of any Textual theme.
         keymap: The user's own keys, a TOML file.
         history: What is kept between sessions, a file; in memory only if None.
+        recent: Where it is kept what was opened, a file; nowhere if None.
     """
 
     TITLE = "stashdbg"
@@ -73,6 +86,7 @@ class StashApp(App[None]):
         theme: str | None = None,
         keymap: Path | None = None,
         history: Path | None = None,
+        recent: Path | None = None,
     ) -> None:
         without_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if without_colour else None)
@@ -85,8 +99,13 @@ class StashApp(App[None]):
         self.failure: StashError | None = None
         """Why nothing could be shown at all."""
         self.main_screen = MainScreen()
+        self.recent_file = recent
         self._given = recording
+        self._chose = False
+        """Whether what is being opened was chosen from a list, which comes back if it fails."""
         self._opening: Path | None = None
+        self._reading = False
+        """Whether the head of a large file is shown and the rest is being read."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         name = theme or os.environ.get("TEXTUAL_THEME") or DARK.name
@@ -99,6 +118,9 @@ class StashApp(App[None]):
         """Take up the user's own keys and history, and what this terminal can show."""
         self.keymap_file = keymap_path()
         self.history = History(history_path())
+        from stashdbg_core.formats.recent import recent_path
+
+        self.recent_file = recent_path()
         self.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -124,6 +146,8 @@ class StashApp(App[None]):
             self.main_screen.show_recording(self._given)
         if first is not None:
             self._wait_for(first)
+        elif self._given is None:
+            self.action_choose_file()
 
     def open_file(self, path: Path) -> None:
         """Open another file in place of the one shown."""
@@ -143,16 +167,33 @@ class StashApp(App[None]):
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def _load(self, path: Path) -> None:
         worker = get_current_worker()
-        load(path, self.limits, self.post_message, lambda: worker.is_cancelled)
+
+        def post(message: Message) -> None:
+            self.post_message(message)
+            if isinstance(message, RecordingLoaded) and self.recent_file is not None:
+                from stashdbg_tui.workers.finder import remember
+
+                remember(self.recent_file, message.recording)
+
+        load(path, self.limits, post, lambda: worker.is_cancelled)
 
     @on(HeadLoaded)
     def _head_loaded(self, message: HeadLoaded) -> None:
-        self._opening = None
+        self._opening, self._reading = None, True
         self.main_screen.show_recording(message.recording, progress="reading the rest…")
+
+    @on(ReadingOn)
+    def _reading_on(self, message: ReadingOn) -> None:
+        if self._reading:
+            self.main_screen.show_progress(f"reading the rest… {message.part:.0%}, Esc stops")
+        elif self._opening == message.path:
+            self.main_screen.show_opening(message.path, message.part)
 
     @on(RecordingLoaded)
     def _recording_loaded(self, message: RecordingLoaded) -> None:
-        self._opening = None
+        self._opening, self._reading, self._chose = None, False, False
+        if message.recording.path is not None and message.recording.path not in self.paths:
+            self.paths.append(message.recording.path)
         self.main_screen.show_recording(message.recording)
 
     @on(ArchiveOpened)
@@ -160,10 +201,48 @@ class StashApp(App[None]):
         others = [path for path in self.paths if path != message.path and path not in message.recordings]
         self.paths = [*message.recordings, *others]
 
+    @on(RunsFound)
+    def _runs_found(self, message: RunsFound) -> None:
+        from stashdbg_core.session.choices import choices_of_runs
+
+        self._opening = None
+        choices = choices_of_runs(message.path, message.runs)
+        self.paths = [*(choice.path for choice in choices), *(path for path in self.paths if path != message.path)]
+        self._push_picker(f"Runs in  {message.path.name}", lambda: choices)
+
+    def action_choose_file(self, said: str = "") -> None:
+        """Offer what was opened lately and the sessions of agents nearby."""
+        from stashdbg_tui.workers.finder import find_choices
+
+        self._push_picker("Open", partial(find_choices, self.recent_file), said)
+
+    def _push_picker(self, title: str, find: Callable[[], Sequence[Choice]], said: str = "") -> None:
+        from stashdbg_tui.screens.pick import PickScreen
+
+        self.push_screen(PickScreen(title, find, said=said), self._chosen)
+
+    def _chosen(self, path: Path | None) -> None:
+        if path is not None:
+            self._chose = True
+            self.open_file(path)
+        elif self.main_screen.session is None:
+            self.exit()
+
+    def stop_reading(self) -> bool:
+        """Stop to read a large file; what is shown of it stays. Tell whether one was being read."""
+        if not self._reading:
+            return False
+        self.workers.cancel_group(self, "load")
+        self._reading = False
+        self.main_screen.show_progress("only the beginning was read")
+        return True
+
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:
-        self._opening = None
-        if self.main_screen.session is None:
+        self._opening, self._reading = None, False
+        if self.main_screen.session is None and self._chose:
+            self.action_choose_file(message.error.message.replace(str(message.path), message.path.name))
+        elif self.main_screen.session is None:
             self.failure = message.error
             self.exit()
         else:
@@ -176,17 +255,26 @@ class StashApp(App[None]):
         self.push_screen(HelpScreen())
 
     def action_close(self) -> None:
-        """Close the topmost view; leave when it is the last."""
+        """Close the topmost view; leave when it is the last. A program that runs there is asked about first."""
+        if self.screen is self.main_screen and self.main_screen.holds_back("app.close"):
+            return
         if len(self.screen_stack) > 2:
             self.pop_screen()
         else:
+            self.exit()
+
+    async def action_quit(self) -> None:
+        """Leave; a program that runs is asked about first."""
+        while self.main_screen.runs and self.screen is not self.main_screen and len(self.screen_stack) > 2:
+            self.pop_screen()
+        if not self.main_screen.holds_back("app.quit"):
             self.exit()
 
     def action_dismiss_view(self) -> None:
         """Close the topmost view; never leaves."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
-        else:
+        elif not self.stop_reading():
             self.main_screen.action_dismiss_view()
 
     def _fatal_error(self) -> None:
@@ -204,7 +292,10 @@ def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | Non
     """
     app = StashApp([Path(path) for path in paths], limits=limits, theme=theme)
     app.suit_the_user()
-    app.run()
+    try:
+        app.run()
+    finally:
+        app.main_screen.end_program()
     if app.failure is not None:
         raise app.failure
     return app.return_code or 0

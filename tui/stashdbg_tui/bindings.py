@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from stashdbg_tui.commands import Command, Scope, in_scope, key_name
+from stashdbg_tui.commands import Command, Scope, command, in_scope, key_name
 
 
 def bindings(*scopes: Scope, target: str = "") -> list[BindingType]:
@@ -24,8 +24,16 @@ def bindings(*scopes: Scope, target: str = "") -> list[BindingType]:
                 )
             )
         if entry.fixed:
-            found.append(Binding(",".join(entry.fixed), action, entry.title, show=False, tooltip=entry.tooltip))
+            keys = ",".join(entry.fixed)
+            found.append(Binding(keys, action, entry.title, show=False, tooltip=entry.tooltip, priority=entry.at_once))
     return found
+
+
+def closing(command_id: str, action: str = "dismiss") -> list[BindingType]:
+    """Return bindings by which the keys that opened a view close it, however a keymap moves them."""
+    entry = command(command_id)
+    found: list[BindingType] = [Binding(",".join(entry.keys), action, "Close", show=False, id=entry.id)]
+    return found + ([Binding(",".join(entry.fixed), action, "Close", show=False)] if entry.fixed else [])
 
 
 def keys_now(app: App[object], entry: Command) -> list[str]:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Scope: TypeAlias = Literal[
-    "app", "main", "timeline", "inspector", "panel", "diff", "diff-rows", "diff-text", "forks", "report"
+    "app", "main", "timeline", "inspector", "panel", "diff", "diff-rows", "diff-text", "forks", "report",
+    "reader", "menu", "dialog", "editor", "draft", "proposal",
 ]  # fmt: skip
 """Where a key counts: everywhere, on one screen, or only while that pane has the focus."""
 
 MAIN_SCOPES: tuple[Scope, ...] = ("app", "main", "timeline", "inspector", "panel")
 """What the palette offers on the main screen; other screens name their own in ``SCOPES``."""
 
-GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "Trust", "General")
+GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "Trust", "Dialogs", "General")
 """Help groups, in the order of the help screen."""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from stashdbg_tui.command import Command
 from stashdbg_tui.compare_commands import BRANCH_COMMANDS, COMPARE_COMMANDS
+from stashdbg_tui.dialog_commands import DIALOG_COMMANDS
 from stashdbg_tui.pane_commands import PANE_COMMANDS
 from stashdbg_tui.trust_commands import TRUST_COMMANDS
 
@@ -30,6 +31,10 @@ COMMANDS: tuple[Command, ...] = (
             "Run on to the next breakpoint or bookmark.", "seek('continue', 1)", "Move"),
     Command("run.continue_back", ("C",), "Continue back",
             "Run back to the breakpoint or bookmark before.", "seek('continue', -1)", "Move"),
+    Command("run.return", ("right_parenthesis",), "Run to the return",
+            "Run on until the call that encloses this one has returned.", "seek('out', 1)", "Move"),
+    Command("run.enclosing", ("left_parenthesis",), "Back to the enclosing call",
+            "Go back to the call that encloses this one.", "seek('out', -1)", "Move"),
     Command("error.next", ("x",), "Next error",
             "Jump to the next call that threw.", "seek('error', 1)", "Move", footer="error"),
     Command("error.previous", ("X",), "Previous error",
@@ -156,9 +161,13 @@ COMMANDS: tuple[Command, ...] = (
     *BRANCH_COMMANDS,
     *COMPARE_COMMANDS,
     *TRUST_COMMANDS,
+    *DIALOG_COMMANDS,
     # General
     Command("help", ("question_mark",), "Keys and help",
             "List every key with what it does.", "help", "General", "app", ("f1",), "help"),
+    Command("file.choose", ("ctrl+o",), "Open a file",
+            "Choose from what was opened lately, agents' sessions and this folder's recordings.",
+            "app.choose_file", "General"),
     Command("palette", ("ctrl+p",), "Command palette",
             "Find a command by its name.", "command_palette", "General", "app", palette=False),
     Command("view.close", ("q",), "Close, or quit",

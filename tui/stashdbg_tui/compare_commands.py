@@ -6,7 +6,8 @@ from stashdbg_tui.command import Command
 
 BRANCH_COMMANDS: tuple[Command, ...] = (
     Command("compare", ("equals_sign",), "Compare with…",
-            "Choose another recording, and see the two side by side.", "compare", "Branches"),
+            "Choose another recording, and see the two side by side; after a run, see what it changed.",
+            "compare", "Branches"),
     Command("forks", ("t",), "Tree of branches",
             "Show the recordings of this folder as a tree of forks.", "forks", "Branches"),
     Command("fork.edit", ("e",), "Edit the value and fork",
@@ -14,6 +15,11 @@ BRANCH_COMMANDS: tuple[Command, ...] = (
             "edit_value", "Branches"),
     Command("fork.inline", ("I",), "Edit the value here and fork",
             "The same in an editor inside this screen, up to 100 kB.", "edit_value(True)", "Branches"),
+    Command("program.run", ("r",), "Run the program on",
+            "Show what is served and what goes live, and run the program on; while it runs, show what it writes.",
+            "run_program", "Branches", footer="run"),
+    Command("program.stop", ("ctrl+k",), "Stop the program",
+            "Tell the program that runs to end.", "stop_program", "Branches", footer="stop"),
 )  # fmt: skip
 """On the main screen."""
 

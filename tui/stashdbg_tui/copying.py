@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,13 +50,15 @@ def event_text(event: RecordedEvent) -> str:
     return encode_event(event).decode("utf-8", "replace")
 
 
-def command_line(path: Path | None, seq: int | None, query: str) -> str:
-    """Return the command that prints an event, or the events that a query leaves."""
+def command_line(path: Path | None, seq: int | None, query: str, columns: Sequence[str] = ()) -> str:
+    """Return the command that prints an event, or the events that a query leaves, with the user's own columns."""
     words = ["stashdbg", "show", str(path) if path is not None else "FILE"]
     if seq is not None:
         words += ["--at", str(seq)]
     elif query:
         words += ["--filter", query]
+    for column in columns:
+        words += ["--columns", column]
     return shlex.join(words)
 
 

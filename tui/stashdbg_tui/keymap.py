@@ -24,6 +24,7 @@ _SIGNS = {
     ".": "full_stop", ";": "semicolon", ":": "colon", "/": "slash", "?": "question_mark", "'": "apostrophe",
     "[": "left_square_bracket", "]": "right_square_bracket", "=": "equals_sign", "!": "exclamation_mark",
     "&": "ampersand", "$": "dollar_sign", "-": "minus", "+": "plus", ",": "comma", " ": "space",
+    "(": "left_parenthesis", ")": "right_parenthesis",
 }  # fmt: skip
 _SCREENS: Mapping[str, str] = {
     "timeline": "main", "inspector": "main", "panel": "main", "diff-rows": "diff", "diff-text": "diff",
@@ -33,12 +34,14 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
     "pdb": {
         "step.over": "n,J",
         "step.over_back": "N,K",
+        "run.return": "r",
+        "program.run": "ctrl+r",
         "hit.next": "full_stop",
         "hit.previous": "comma",
         "recentre": "ctrl+l",
     },
 }
-"""Keys by id, of other debuggers: pdb's own and pudb's for searching; ``s``, ``c``, ``b`` and ``q`` are as there."""
+"""Keys by id, of other debuggers: pdb and, for searching, pudb; `s`, `c`, `b` and `q` are as there anyway."""
 
 
 def keymap_path() -> Path:

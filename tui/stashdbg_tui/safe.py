@@ -17,7 +17,7 @@ from stashdbg_core.sanitize import sanitize, sanitize_line
 TAB = 4
 """Cells between tab stops."""
 
-_ASCII = str.maketrans("▌●✎◆▪◇·▸○└…×→▲─│┃┊▁▂▃▄▅▆▇█▾▶↓↑", ">o+*=x.>o`~x>^-||:.,,--=##v>vV")
+_ASCII = str.maketrans("▌●✎Δ◆▪◇·▸○└…×→▲─│┃┊▁▂▃▄▅▆▇█▾▶↓↑", ">o+d*=x.>o`~x>^-||:.,,--=##v>vV")
 """One cell each, so that nothing moves."""
 
 

@@ -5,6 +5,8 @@ Style sheets use tokens only. Meaning never rests on colour: marks have a glyph 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.theme import Theme
 
 DARK = Theme(
@@ -134,9 +136,18 @@ def channel_glyph(channel: str) -> str:
     return _GLYPHS[channel_colour(channel)]
 
 
-_SIGNS = {"bookmark": ("*", "*"), "note": ("✎", "+"), "breakpoint": ("●", "o")}
+_SIGNS = {"bookmark": "*", "note": "✎", "breakpoint": "●", "watch": "Δ"}
+_SHORT = {"bookmark": "book", "note": "note", "breakpoint": "break", "watch": "watch"}
 
 
 def sign(name: str) -> str:
     """Return the sign of a mark."""
-    return _SIGNS[name][0]
+    return _SIGNS[name]
+
+
+def mark_words(names: Sequence[str], room: int, most: int) -> str:
+    """Return the marks of an event in words: in full in ``room`` cells, else shortened or counted in ``most``."""
+    full, short = " ".join(names), " ".join(_SHORT[name] for name in names)
+    if len(full) <= room:
+        return full
+    return next((words for words in (short, f"{len(names)} marks") if len(words) <= most), "")

@@ -25,6 +25,8 @@ TRUST_COMMANDS: tuple[Command, ...] = (
     Command("report.write", ("e",), "Export…",
             "Write the archive, after asking for a title and a file name.", "export", "Trust", "report",
             palette=False),
+    Command("report.close", ("q",), "Close the report",
+            "Close the list; nothing is written.", "leave", "Trust", "report", ("escape",), palette=False),
     Command("report.pane", ("tab",), "List, or preview",
             "Give the focus to the list, or to the file shown below it.", "pane", "Trust", "report",
             ("shift+tab",), palette=False),

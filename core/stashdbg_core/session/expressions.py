@@ -89,6 +89,17 @@ def parse_columns(settings: Iterable[str]) -> list[Column]:
     return columns
 
 
+def readable_columns(settings: Iterable[str]) -> list[Column]:
+    """Return columns as ``parse_columns`` does; one that another version wrote and is no expression is always empty."""
+    columns = []
+    for setting in settings:
+        try:
+            columns += parse_columns([setting])
+        except StashError:
+            columns.append(Column(setting, setting, lambda _: None))
+    return columns
+
+
 def facts_of_event(recording: Recording, event: RecordedEvent, expression: str = "value input event") -> Json:
     """Return what expressions see of an event; a part that the expression does not name is not read."""
     tree: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""Bookmarks, notes, breakpoints and watches on a recording, kept beside and never in it.
+"""Bookmarks, notes, breakpoints, watches and own columns on a recording, kept beside and never in it.
 
 They lie in a file of the user's state folder, named by a digest of the recording's id and of what tells it from others
 of that id, so that a journal and the recording it becomes share one notebook. Entries name events by ``seq``. Every
@@ -49,6 +49,7 @@ class _File(msgspec.Struct, omit_defaults=True):
     notes: list[tuple[int, str]] = []
     breakpoints: list[str] = []
     watches: list[str] = []
+    columns: list[str] = []
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ class Notebook:
     """Queries."""
     watches: tuple[str, ...] = ()
     """JMESPath expressions."""
+    columns: tuple[str, ...] = ()
+    """Columns of one's own, ``name=expression``, in the order in which they are shown."""
     problem: str | None = None
     """Why the file could not be read, if so."""
 
@@ -98,6 +101,7 @@ class Notebook:
         self.bookmarks = tuple(sorted(set(held.bookmarks)))
         self.notes = _in_order([NotebookNote(seq, text) for seq, text in held.notes])
         self.breakpoints, self.watches = tuple(held.breakpoints), tuple(held.watches)
+        self.columns = tuple(held.columns)
 
     def toggle_bookmark(self, seq: int) -> bool:
         """Set a bookmark, or take it away; tell whether it is there now.
@@ -156,6 +160,15 @@ class Notebook:
         self.read()
         self._write(watches=expressions)
 
+    def set_columns(self, settings: tuple[str, ...]) -> None:
+        """Replace the columns.
+
+        Raises:
+            StashError: The file cannot be written.
+        """
+        self.read()
+        self._write(columns=settings)
+
     def marks(self, recording: Recording) -> Marks:
         """Return what queries ask: where bookmarks and notes are now, as indices of events."""
 
@@ -185,6 +198,7 @@ class Notebook:
             "notes": [{"seq": note.seq, "text": note.text} for note in self.notes],
             "breakpoints": list(self.breakpoints),
             "watches": list(self.watches),
+            "columns": list(self.columns),
         }
 
     def _write(
@@ -194,6 +208,7 @@ class Notebook:
         notes: tuple[NotebookNote, ...] | None = None,
         breakpoints: tuple[str, ...] | None = None,
         watches: tuple[str, ...] | None = None,
+        columns: tuple[str, ...] | None = None,
     ) -> None:
         """Put a change into the file, then into the object; without a file into the object alone."""
         if self.problem is not None:
@@ -204,13 +219,14 @@ class Notebook:
             notes=self.notes if notes is None else notes,
             breakpoints=self.breakpoints if breakpoints is None else breakpoints,
             watches=self.watches if watches is None else watches,
+            columns=self.columns if columns is None else columns,
         )
         if len(changed.bookmarks) + len(changed.notes) > _MOST_ENTRIES:
             raise invalid_input(f"a notebook holds at most {_MOST_ENTRIES:,} bookmarks and notes")
         if self.path is not None:
             _save(self.path, changed)
         self.bookmarks, self.notes = changed.bookmarks, changed.notes
-        self.breakpoints, self.watches = changed.breakpoints, changed.watches
+        self.breakpoints, self.watches, self.columns = changed.breakpoints, changed.watches, changed.columns
 
 
 def notebook_path(recording: Recording, folder: Path | None = None) -> Path:

@@ -88,6 +88,22 @@ class PayloadMatch:
         ref = event.ref if part == "value" else event.input_ref
         return ref is not None and self._holds(ref)
 
+    def tree(self, index: int, part: str) -> Json:
+        """Return the tree of the ``value`` or ``input`` of the event at an index, its pieces put in.
+
+        One that stands whole in a file is not checked against its hash: what it says is found, whatever its state.
+
+        Raises:
+            StashError: It cannot be read.
+        """
+        event = self._recording.events[index]
+        if self._events is not None and self._blobs is not None:
+            number = self._events.blob_at(index) if part == "value" else self._events.input_blob_at(index)
+            raw = self._blobs.raw_at(number) if number >= 0 else b""
+            if raw and _SHARING not in raw:
+                return parse_json(raw)
+        return self._recording.blobs.tree((event.ref if part == "value" else event.input_ref) or "")
+
     def _holds(self, blob: str | int) -> bool:
         """Tell it of a value with its pieces; iterative, for pieces may be chained deep and in circles."""
         whole = self._whole

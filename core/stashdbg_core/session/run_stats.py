@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+from stashdbg_core.canonical import Json
 from stashdbg_core.model import THROW, Recording
 from stashdbg_core.session.columns import columns_of
 from stashdbg_core.session.tasks import Steps
 from stashdbg_core.session.usage import Usage, UsageTotals, usage_steps
 
+Measure: TypeAlias = Literal["events", "ms", "errors", "tokens"]
+MEASURES: tuple[Measure, ...] = ("events", "ms", "errors", "tokens")
 BUCKETS = 240
+_BARS = " ▁▂▃▄▅▆▇█"
 _MEASURED = 4096
 _MOST_NAMES = 500
 
@@ -21,11 +28,17 @@ class Series:
     events: list[float] = field(default_factory=lambda: [0.0] * BUCKETS)
     ms: list[float] = field(default_factory=lambda: [0.0] * BUCKETS)
     errors: list[float] = field(default_factory=lambda: [0.0] * BUCKETS)
+    tokens: list[float] = field(default_factory=lambda: [0.0] * BUCKETS)
+    """In and out together."""
 
-    def total(self, name: str) -> float:
-        """Return the sum of ``events``, ``ms`` or ``errors``."""
-        found: list[float] = getattr(self, name)
-        return sum(found)
+    def along(self, measure: Measure) -> list[float]:
+        """Return one of the four along the run."""
+        found: list[float] = getattr(self, measure)
+        return found
+
+    def total(self, measure: Measure) -> float:
+        """Return the sum of one of the four."""
+        return sum(self.along(measure))
 
 
 @dataclass(slots=True)
@@ -47,12 +60,17 @@ class RunStats:
     names: dict[tuple[str, str], NameStats] = field(default_factory=dict)
     usage: UsageTotals = field(default_factory=UsageTotals)
 
-    def tokens(self) -> list[float]:
-        """Return the tokens along the run, in and out together."""
-        along = [0.0] * BUCKETS
-        for index, usage in self.usage.along:
-            along[bucket_of(index, self.count)] += usage.input + usage.output
-        return along
+    def by_channel(self, measure: Measure) -> list[tuple[str, Series]]:
+        """Return the channels that have any of a measure, the one with most first."""
+        found = [(channel, series) for channel, series in self.channels.items() if series.total(measure)]
+        return sorted(found, key=lambda item: -item[1].total(measure))
+
+    def to_json(self, buckets: int) -> dict[str, Json]:
+        """Return events, milliseconds, errors and tokens by channel in so many stretches of the run."""
+        return {
+            channel: {measure: [round(x, 3) for x in merged(series.along(measure), buckets)] for measure in MEASURES}
+            for channel, series in self.channels.items()
+        }
 
     def usage_of(self, channel: str, key: str) -> Usage | None:
         """Return what a name used; None where no call said so."""
@@ -94,4 +112,23 @@ def run_stats_steps(recording: Recording) -> Steps[RunStats]:
         if index % _MEASURED == _MEASURED - 1:
             yield
     stats.usage = yield from usage_steps(recording)
+    for index, usage in stats.usage.along:
+        stats.channels[columns.channel_at(index)].tokens[bucket_of(index, count)] += usage.input + usage.output
     return stats
+
+
+def merged(values: Sequence[float], width: int) -> list[float]:
+    """Return values in ``width`` places, neighbours added up."""
+    found = [0.0] * width
+    for place, value in enumerate(values):
+        found[place * width // len(values)] += value
+    return found
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Return values as bars, neighbours added up; what is not nothing is never drawn as nothing."""
+    bars = merged(values, width)
+    top = max(bars, default=0.0)
+    if not top:
+        return " " * width
+    return "".join(_BARS[max(math.ceil(value / top * (len(_BARS) - 1)), 1) if value else 0] for value in bars)

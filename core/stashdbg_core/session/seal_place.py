@@ -6,6 +6,7 @@ from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.report.opening import held_in
 from stashdbg_core.seal.seal_file import seal_path
 
 
@@ -22,6 +23,11 @@ def seal_file_of(recording: Recording) -> Path:
         raise invalid_input(
             "this recording lies in an archive, where no seal can lie beside it", hint="write it as a file of its own"
         )
+    if not _is_ours(path):
+        raise invalid_input(
+            "this recording was read from another tool's file, and a seal covers recordings of ours",
+            hint="write it as a recording with stashdbg convert, and seal that",
+        )
     return seal_path(path)
 
 
@@ -31,6 +37,13 @@ def has_seal(recording: Recording) -> bool:
         return seal_file_of(recording).is_file()
     except StashError:
         return False
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return held_in(path).kind != "foreign"
+    except StashError:
+        return True
 
 
 def _is_archive(path: Path) -> bool:

@@ -128,12 +128,28 @@ class Search:
             if part in ("input", "value"):
                 if self._payloads.at(index, part):
                     event = event or events[index]
-                    yield from _payload_hits(self.recording, index, event, part, self.match)
+                    yield from self._payload_hits(index, event, part)
                 continue
             event = event or events[index]
             text = event.key if part == "key" else event.label
             if text:
-                yield from _text_hits(index, event.seq, part, "", text, self.match)
+                yield from _text_hits(index, event.seq, part, text, self.match)
+
+    def _payload_hits(self, index: int, event: RecordedEvent, part: HitPart) -> Iterator[Hit]:
+        match = self.match
+        try:
+            tree = self._payloads.tree(index, part)
+        except StashError:
+            ref = event.ref if part == "value" else event.input_ref
+            raw = self.recording.blobs.payload(ref or "").raw
+            yield from _text_hits(index, event.seq, part, raw.decode("utf-8", "replace"), match)
+            return
+        for path, key, node in walk(tree):
+            if key is not None and (place := match.first(key)) is not None:
+                yield _hit(index, event.seq, part, path_pointer(path), key, place, in_key=True)
+            text = scalar_text(node)
+            if text is not None and (place := match.first(text)) is not None:
+                yield _hit(index, event.seq, part, path_pointer(path), text, place)
 
 
 def origin_steps(recording: Recording, text: str) -> Steps[Hit | None]:
@@ -147,32 +163,18 @@ def origin_steps(recording: Recording, text: str) -> Steps[Hit | None]:
     return search.hits[0] if search.hits else None
 
 
-def _payload_hits(
-    recording: Recording, index: int, event: RecordedEvent, part: HitPart, match: TextMatch
-) -> Iterator[Hit]:
-    ref = event.ref if part == "value" else event.input_ref
-    try:
-        tree = recording.blobs.tree(ref or "")
-    except StashError:
-        raw = recording.blobs.payload(ref or "").raw
-        yield from _text_hits(index, event.seq, part, "", raw.decode("utf-8", "replace"), match)
-        return
-    for path, key, node in walk(tree):
-        if key is not None and match.within(key):
-            yield from _text_hits(index, event.seq, part, path_pointer(path), key, match, in_key=True)
-        text = scalar_text(node)
-        if text is not None and match.within(text):
-            yield from _text_hits(index, event.seq, part, path_pointer(path), text, match)
-
-
-def _text_hits(
-    index: int, seq: int, part: HitPart, pointer: str, text: str, match: TextMatch, *, in_key: bool = False
-) -> Iterator[Hit]:
+def _text_hits(index: int, seq: int, part: HitPart, text: str, match: TextMatch) -> Iterator[Hit]:
     """Yield the first place of a text; a second one in the same text is the same hit."""
-    for start, end in match.spans(text):
-        shown, at = _excerpt(text, start, end)
-        yield Hit(index, seq, part, pointer, shown, at, min(end - start, _FOUND), in_key)
-        return
+    place = match.first(text)
+    if place is not None:
+        yield _hit(index, seq, part, "", text, place)
+
+
+def _hit(
+    index: int, seq: int, part: HitPart, pointer: str, text: str, place: tuple[int, int], *, in_key: bool = False
+) -> Hit:
+    shown, at = _excerpt(text, *place)
+    return Hit(index, seq, part, pointer, shown, at, min(place[1] - place[0], _FOUND), in_key)
 
 
 def _excerpt(text: str, start: int, end: int) -> tuple[str, int]:

@@ -22,6 +22,8 @@ _CHARACTERS_A_SECOND = 4_000_000
 _PIECE = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|\{\s*(\d*)\s*,?\s*(\d*)\s*\}", regex.S)
 _MOST_REPEATS = 20_000
 _STRUCTURE = frozenset(",:[]{} \t\n\r")
+_LOWERED_TO_ASCII = "\u212a\u0130"
+"""The sign of kelvin and the dotted capital i, the only other characters that lower case makes ASCII letters of."""
 _OUTSIDE = _STRUCTURE | frozenset("0123456789+-.eEtrufalsnTRUFALSNiyIY")
 """Characters that stand in JSON text outside of strings, NaN and Infinity and any case included."""
 
@@ -72,9 +74,11 @@ class TextMatch:
         Raises:
             StashError: ``ERR_INVALID_INPUT``: the pattern takes too long.
         """
-        if self.is_literal and not overlapped and (not self.ignores_case or text.isascii()):
-            yield from self._literal_spans(text)
-            return
+        if self.is_literal and not overlapped:
+            searched = self._searched(text)
+            if searched is not None:
+                yield from self._literal_spans(searched)
+                return
         try:
             for found in self._pattern.finditer(text, overlapped=overlapped, timeout=_patience(text)):
                 if found.end() > found.start():
@@ -82,13 +86,33 @@ class TextMatch:
         except TimeoutError:
             raise self._too_slow(text) from None
 
+    def _searched(self, text: str) -> str | None:
+        """Return what a literal is looked for in, place by place the same; None where only the pattern can tell."""
+        if not self.ignores_case:
+            return text
+        if text.isascii() or (self._folded.isascii() and not any(sign in text for sign in _LOWERED_TO_ASCII)):
+            return text.lower()
+        return None
+
     def _literal_spans(self, text: str) -> Iterator[tuple[int, int]]:
         wanted, size = (self._folded, len(self._folded)) if self.ignores_case else (self.text, len(self.text))
-        text = text.lower() if self.ignores_case else text
         at = text.find(wanted)
         while at >= 0:
             yield at, at + size
             at = text.find(wanted, at + size)
+
+    def first(self, text: str) -> tuple[int, int] | None:
+        """Return where it stands first in a text.
+
+        Raises:
+            StashError: ``ERR_INVALID_INPUT``: the pattern takes too long.
+        """
+        searched = self._searched(text) if self.is_literal else None
+        if searched is None:
+            return next(self.spans(text), None)
+        wanted = self._folded if self.ignores_case else self.text
+        at = searched.find(wanted)
+        return (at, at + len(wanted)) if at >= 0 else None
 
     def within(self, text: str) -> bool:
         """Tell whether it stands in a text.
@@ -97,10 +121,9 @@ class TextMatch:
             StashError: ``ERR_INVALID_INPUT``: the pattern takes too long.
         """
         if self.is_literal:
-            if not self.ignores_case:
-                return self.text in text
-            if text.isascii():
-                return self._folded in text.lower()
+            searched = self._searched(text)
+            if searched is not None:
+                return (self._folded if self.ignores_case else self.text) in searched
         return next(self.spans(text), None) is not None
 
     def whole(self, text: str) -> bool:

@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from stashdbg_tui import safe
+from stashdbg_tui.bindings import bindings, closing
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 ACTIONS = (
@@ -55,10 +56,8 @@ class ActionsScreen(ModalScreen[str | None]):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,a", "leave", "Close", show=False),
-        Binding("j,down", "go(1)", show=False),
-        Binding("k,up", "go(-1)", show=False),
-        Binding("enter", "choose", show=False),
+        *bindings("menu"),
+        *closing("actions", "leave"),
         *(Binding(key, f"letter('{key}')", show=False) for key, *_ in ACTIONS),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
@@ -30,7 +31,7 @@ T = TypeVar("T")
 _SLICE_MS = 8.0
 _PAUSE_SECONDS = 0.004
 
-PanelKind = Literal["marks", "lanes", "watches", "recordings", "why"]
+PanelKind = Literal["marks", "lanes", "watches", "recordings", "why", "run"]
 
 
 class SessionScreen(Screen[None]):
@@ -59,9 +60,9 @@ class SessionScreen(Screen[None]):
         """Whether something is being worked on between keys."""
         return bool(self._tasks)
 
+    @abstractmethod
     def inspect(self) -> None:
         """Show the part of the event at the cursor."""
-        raise NotImplementedError
 
     def follow(self, move: Move) -> bool:
         """Let every pane follow a move, or say why there was none; tell whether there was one."""
@@ -76,9 +77,9 @@ class SessionScreen(Screen[None]):
             self.list_rows("watches")
         return True
 
+    @abstractmethod
     def list_rows(self, kind: str) -> None:
         """List something in the panel anew."""
-        raise NotImplementedError
 
     # Work between two keys
 

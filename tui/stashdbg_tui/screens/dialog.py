@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import ClassVar, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -18,6 +19,7 @@ from textual.worker import Worker, get_current_worker
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_tui import safe
+from stashdbg_tui.bindings import bindings
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
@@ -88,11 +90,7 @@ class Dialog(ModalScreen[T]):
     """A frame in the middle of the screen. Subclasses say what is in it, and what is done."""
 
     CSS_PATH = "dialog.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", show=False),
-        Binding("down", "app.focus_next", show=False),
-        Binding("up", "app.focus_previous", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
     heading = ""
     """Over the frame; a text of ours."""
     writing = False
@@ -108,21 +106,21 @@ class Dialog(ModalScreen[T]):
             with Horizontal(id="dialog-buttons"):
                 yield from self.buttons()
 
+    @abstractmethod
     def body(self) -> Iterable[Widget]:
         """Return what the dialog tells and asks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def buttons(self) -> Iterable[Button]:
         """Return what can be done, the usual thing first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def act(self, button: str) -> None:
         """Do what a button says; Enter in a field presses the first one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def done(self, kind: str, result: object) -> None:
         """Take the result of work."""
-        raise NotImplementedError
 
     # What is said
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -23,6 +23,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import sanitize_line
 from stashdbg_core.session.fork_edit import Proposal, named_path, save_fork, suggested_path
 from stashdbg_tui import safe
+from stashdbg_tui.bindings import bindings
 from stashdbg_tui.widgets.diff_text import DiffText
 
 Wish = Literal["edit", "inline", "done", "drop"]
@@ -49,10 +50,7 @@ class InlineScreen(Screen[str | None]):
     """
 
     CSS_PATH = "edit.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+o,f2", "done", "Done", show=False, priority=True),
-        Binding("escape", "done", "Done", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("editor")
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -81,13 +79,7 @@ class DraftScreen(ModalScreen[Wish | None]):
     """
 
     CSS_PATH = "edit.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "choose", "Later", show=False),
-        Binding("e", "choose('edit')", show=False),
-        Binding("i,I", "choose('inline')", show=False),
-        Binding("x", "choose('drop')", show=False),
-        Binding("enter", "choose('done')", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("draft")
 
     def __init__(self, title: str, message: str, *, waits: bool = False) -> None:
         super().__init__()
@@ -137,14 +129,7 @@ class ForkScreen(Screen["Recording | Wish | None"]):
 
     CSS_PATH = "edit.tcss"
     AUTO_FOCUS = "#fork-file"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Keep the draft", show=False),
-        Binding("tab,shift+tab", "other", "Other part", show=False, priority=True),
-        Binding("e", "again('edit')", show=False),
-        Binding("i,I", "again('inline')", show=False),
-        Binding("u", "layout", show=False),
-        Binding("w", "wrap", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("proposal")
 
     def __init__(self, proposal: Proposal) -> None:
         super().__init__()

@@ -21,6 +21,7 @@ from textual.widgets import Input, Label, Static
 from stashdbg_core.errors import StashError
 from stashdbg_core.lineage import Lineage
 from stashdbg_core.model import Recording
+from stashdbg_core.report.opening import place_of
 from stashdbg_core.session.branches import branch_lines, line_of, pair_of
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui import safe
@@ -91,7 +92,9 @@ class ForksScreen(Screen[Path | None]):
         self._recording = recording
         self._limits = limits
         self._compares = compares
-        self.folder = recording.path.parent if recording is not None and recording.path is not None else Path()
+        self.folder = (
+            place_of(recording.path).parent if recording is not None and recording.path is not None else Path()
+        )
         self.ready = False
 
     def compose(self) -> ComposeResult:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from stashdbg_tui.bindings import keys_now
+from stashdbg_tui.bindings import bindings, closing, keys_now
 from stashdbg_tui.commands import COMMANDS, GROUPS, WHERE
 
 _KEYS = 16
@@ -25,11 +25,7 @@ class HelpScreen(ModalScreen[None]):
     """The keys as they are bound now."""
 
     CSS_PATH = "help.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss", "Close", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("reader"), *closing("help")]
 
     def compose(self) -> ComposeResult:
         """Make the one text."""

@@ -7,6 +7,7 @@ value or lays anything out.
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,9 +18,8 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
-from stashdbg_tui.verbs.forking import Forking
 from stashdbg_tui.verbs.moving import Moving
-from stashdbg_tui.verbs.panes import Panes
+from stashdbg_tui.verbs.running import Running
 from stashdbg_tui.verbs.tracing import Tracing
 from stashdbg_tui.verbs.trusting import Trusting
 from stashdbg_tui.widgets.choice_line import ChoiceLine
@@ -34,9 +34,21 @@ from stashdbg_tui.widgets.tabs_line import TabsLine
 from stashdbg_tui.widgets.timeline import Timeline
 
 FOLLOW_SECONDS = 0.5
+_REST = 4
+"""How much longer than reading a file took it is left alone."""
 
 
-class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
+def _is_converted(path: Path) -> bool:
+    """Tell whether a file is read by converting all of it, which is not done over and over."""
+    from stashdbg_core.report.opening import is_converted
+
+    try:
+        return is_converted(path)
+    except StashError:
+        return False
+
+
+class MainScreen(Running, Trusting, Moving, Tracing):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
     CSS_PATH = "main.tcss"
@@ -47,9 +59,8 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.greeting: str | None = None
-        """Said once, when the first recording is shown."""
         self._follow_timer: Timer | None = None
+        self._look_again = 0.0
 
     def compose(self) -> ComposeResult:
         """Make the panes; they are filled when a recording is there."""
@@ -77,10 +88,15 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
         """Apply styles anew when coming back, not when every widget has just got its own."""
         event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
-    def show_opening(self, path: Path) -> None:
-        """Say that a file is being read."""
-        self.notice.show_opening(path)
+    def show_opening(self, path: Path, part: float | None = None) -> None:
+        """Say that a file is being read, and how far."""
+        self.notice.show_opening(path, part)
         self.add_class("-notice")
+
+    def show_progress(self, text: str) -> None:
+        """Say how far the reading of what is shown has come."""
+        self.status.progress = text
+        self.status.show()
 
     def show_failure(self, path: Path, error: StashError) -> None:
         """Say that a file could not be read; what was open before stays open."""
@@ -109,6 +125,7 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
         self.scrubber.show_session(session)
         self.status.show()
         self.show_marks()
+        self.show_run_keys()
         if not session.count:
             self.notice.show_empty(recording)
         self.set_class(not session.count, "-notice")
@@ -136,6 +153,8 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
             self.status.show("no longer following")
         elif self.session is None or self.session.recording.path is None:
             self.status.show("nothing to follow: this recording is not in a file")
+        elif _is_converted(self.session.recording.path):
+            self.status.show("a file this large of another tool is not followed; Ctrl+O opens it again")
         else:
             self._follow_timer = self.set_interval(FOLLOW_SECONDS, self._look_for_more)
             self.status.progress = "following"
@@ -157,12 +176,17 @@ class MainScreen(Trusting, Panes, Moving, Tracing, Forking):
             self._stop_following()
             self.status.show("no longer following; F follows again")
             return
+        started = monotonic()
+        if started < self._look_again:
+            return
         try:
             gained = session.refresh()
         except StashError as failure:
             self._stop_following()
             self.say_failure(failure)
             return
+        # What has to be read whole is read less often the longer that takes.
+        self._look_again = monotonic() + _REST * (monotonic() - started)
         if gained:
             self.show_recording(session.recording, progress="following")
             self.follow(session.last())

@@ -7,7 +7,9 @@ from typing import Literal
 
 from stashdbg_core.sanitize import shorten
 
-Verb = Literal["action", "write", "break", "watch", "unwatch", "filter", "search", "note", "open", "source", "goto"]
+Verb = Literal[
+    "action", "write", "break", "watch", "unwatch", "column", "filter", "search", "note", "open", "source", "goto"
+]  # fmt: skip
 
 _ACTIONS = {
     "q": "app.close",
@@ -32,6 +34,8 @@ _ACTIONS = {
     "report": "report",
     "forks": "forks",
     "compare": "compare",
+    "run": "run_program",
+    "stop": "stop_program",
 }
 _TAKING: dict[str, tuple[Verb, str]] = {
     "w": ("write", "FILE"),
@@ -39,6 +43,7 @@ _TAKING: dict[str, tuple[Verb, str]] = {
     "break": ("break", "QUERY"),
     "watch": ("watch", "EXPRESSION, such as paid_out"),
     "unwatch": ("unwatch", "EXPRESSION"),
+    "column": ("column", "NAME=EXPRESSION, such as tokens=value.usage.total_tokens"),
     "filter": ("filter", "QUERY"),
     "search": ("search", "TEXT"),
     "note": ("note", "TEXT"),

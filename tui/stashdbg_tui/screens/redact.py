@@ -14,6 +14,7 @@ from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.scan import ScanFinding, kind_words
 from stashdbg_core.redact.user_rules import rule_set
+from stashdbg_core.report.opening import place_of
 from stashdbg_core.report.units import counted
 from stashdbg_core.session.masked_copy import MaskedCopy, WrittenCopy, masked_copy
 from stashdbg_core.session.seal_place import has_seal, seal_file_of
@@ -128,10 +129,9 @@ def masked_path(recording: Recording) -> Path:
     path = recording.path
     if path is None:
         return Path(f"{safe_file_name(recording.id)}.masked.json")
-    folder = path.parent
-    while not folder.is_dir() and folder != folder.parent:
-        folder = folder.parent
-    return folder / f"{path.name.removesuffix('.journal').removesuffix('.json')}.masked.json"
+    own = place_of(path)
+    stem = own.name.removesuffix(".journal").removesuffix(".jsonl").removesuffix(".json")
+    return own.with_name(f"{stem}.masked.json")
 
 
 def _write(copy: MaskedCopy, path: str) -> Written:

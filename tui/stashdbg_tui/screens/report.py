@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
@@ -154,10 +154,7 @@ class ReportScreen(Screen[str]):
     CSS_PATH = "report.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - as Screen declares it
     SCOPES: ClassVar[tuple[Scope, ...]] = ("app", "report")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("report"),
-        Binding("escape,q", "leave", "Close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("report")
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         super().__init__()

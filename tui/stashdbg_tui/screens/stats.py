@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -15,17 +13,23 @@ from textual.widgets import Static
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
-from stashdbg_core.session.run_stats import NameStats, RunStats, Series, run_stats_steps
+from stashdbg_core.session.run_stats import Measure, NameStats, RunStats, Series, run_stats_steps, sparkline
 from stashdbg_core.session.tasks import Task
 from stashdbg_core.session.usage import Usage
 from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
+from stashdbg_tui.bindings import bindings, closing
 from stashdbg_tui.theme import channel_colour
 
-_BARS = " ▁▂▃▄▅▆▇█"
 _PAUSE_SECONDS = 0.004
 _CHANNELS = 12
 _NAMES = 60
+_CHARTS: dict[Measure, tuple[str, str, str]] = {
+    "ms": ("Time", "", "no call says how long it took"),
+    "errors": ("Errors", "$text-error", "none"),
+    "tokens": ("Tokens", "$primary", "no recorded answer says what it used"),
+}
+"""Title, colour if not the channel's own, and what is said where there is nothing."""
 
 Pieces = list[tuple[str, str]]
 
@@ -38,13 +42,7 @@ class StatsScreen(ModalScreen[None]):
     """
 
     CSS_PATH = "stats.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,A", "dismiss", "Close", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-        Binding("space,pagedown", "scroll(10)", show=False),
-        Binding("pageup", "scroll(-10)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("reader"), *closing("stats")]
 
     def __init__(self, recording: Recording) -> None:
         super().__init__()
@@ -97,44 +95,27 @@ def _along(stats: RunStats, width: int) -> Pieces:
     """Return the charts: one line a channel for each of time, errors and tokens."""
     bars = max(width - 30, 10)
     pieces: Pieces = []
-    for title, name, style in (("Time along the run", "ms", ""), ("Errors along the run", "errors", "$text-error")):
-        pieces.append((f"{title}\n", "bold $accent"))
-        shown = sorted(stats.channels.items(), key=lambda item: -item[1].total(name))
-        shown = [item for item in shown if item[1].total(name)][:_CHANNELS]
-        for channel, series in shown:
-            pieces += _chart(channel, getattr(series, name), _total(series, name), bars, style)
+    for measure, (title, style, none) in _CHARTS.items():
+        pieces.append((f"{title} along the run\n", "bold $accent"))
+        shown = stats.by_channel(measure)
+        for channel, series in shown[:_CHANNELS]:
+            colour = style or f"$channel-{channel_colour(channel)}"
+            drawn = sparkline(series.along(measure), bars)
+            total = f"  {_total(series, measure):>10}\n"
+            pieces += [(f"  {safe.fit(channel, 12)} ", ""), (drawn, colour), (total, "$muted")]
+        if len(shown) > _CHANNELS:
+            pieces.append((f"  … and {len(shown) - _CHANNELS:,} channels more\n", "$muted"))
         if not shown:
-            pieces.append(("  none\n", "$muted"))
+            pieces.append((f"  {none}\n", "$muted"))
         pieces.append(("\n", ""))
-    pieces.append(("Tokens along the run\n", "bold $accent"))
-    if not stats.usage.calls:
-        pieces.append(("  no recorded answer says what it used\n\n", "$muted"))
-        return pieces
-    total = stats.usage.total
-    pieces += _chart("in and out", stats.tokens(), f"{total.input + total.output:,}", bars, "$primary")
-    pieces.append((f"  {total.input:,} in ({total.cached:,} cached), {total.output:,} out\n\n", "$muted"))
+    used = stats.usage.total
+    if stats.usage.calls:
+        pieces[-1] = (f"  {used.input:,} in ({used.cached:,} cached), {used.output:,} out\n\n", "$muted")
     return pieces
 
 
-def _total(series: Series, name: str) -> str:
-    return duration_words(sum(series.ms)) if name == "ms" else f"{series.total(name):,.0f}"
-
-
-def _chart(label: str, values: Sequence[float], total: str, bars: int, style: str) -> Pieces:
-    drawn = sparkline(values, bars)
-    colour = style or f"$channel-{channel_colour(label)}"
-    return [(f"  {safe.fit(label, 12)} ", ""), (drawn, colour), (f"  {total:>10}\n", "$muted")]
-
-
-def sparkline(values: Sequence[float], width: int) -> str:
-    """Return values as bars, neighbours added up; what is not nothing is never drawn as nothing."""
-    merged = [0.0] * width
-    for place, value in enumerate(values):
-        merged[place * width // len(values)] += value
-    top = max(merged, default=0.0)
-    if not top:
-        return " " * width
-    return "".join(_BARS[max(math.ceil(value / top * (len(_BARS) - 1)), 1) if value else 0] for value in merged)
+def _total(series: Series, measure: Measure) -> str:
+    return duration_words(sum(series.ms)) if measure == "ms" else f"{series.total(measure):,.0f}"
 
 
 def _table(stats: RunStats, width: int) -> Pieces:

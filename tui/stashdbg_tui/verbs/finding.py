@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
@@ -161,9 +162,9 @@ class Finding(SessionScreen):
             self.timeline.mark(None)
         return was
 
+    @abstractmethod
     def step_over(self, by: int) -> None:
         """Step over the calls made during this one."""
-        raise NotImplementedError
 
     # Filter
 

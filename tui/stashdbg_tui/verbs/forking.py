@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -178,9 +179,9 @@ class Forking(SessionScreen):
         name = shorten(fork.path.name, 60) if fork.path is not None else "the fork"
         self.status.show(f"saved as {name}; = compares it with its parent")
 
+    @abstractmethod
     def show_recording(self, recording: Recording, *, progress: str | None = None) -> None:
         """Show a recording."""
-        raise NotImplementedError
 
     # Comparing
 

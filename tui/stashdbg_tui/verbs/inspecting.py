@@ -184,7 +184,8 @@ class Inspecting(SessionScreen):
                 text = copying.event_text(event)
             else:
                 listed = self.timeline.has_focus and bool(self.shown_query)
-                text = copying.command_line(session.recording.path, None if listed else event.seq, self.shown_query)
+                seq, own = None if listed else event.seq, session.notebook.columns
+                text = copying.command_line(session.recording.path, seq, self.shown_query, own)
         except StashError as failure:
             self.status.show(f"nothing to copy: {failure.message}")
             return

@@ -17,8 +17,11 @@ from stashdbg_tui.widgets.panel import PanelRow
 
 # The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
-    from stashdbg_core.session.predicate import Marks
     from stashdbg_core.session.watches import WatchRow
+
+_KINDS = ("bookmark", "note", "breakpoint", "watch")
+_READ_FOR_ROWS = 256_000
+"""Bytes of a value up to which it is read to fill a column of a row."""
 
 
 class Marking(SessionScreen):
@@ -28,7 +31,8 @@ class Marking(SessionScreen):
         super().__init__()
         self.notebook_folder: Path | None = None
         """Where notebooks lie, if not in the user's state folder."""
-        self._marked: Marks = {}
+        self._masks: dict[str, bytearray] = {}
+        """By the name of a mark a byte an event, 1 where it is."""
 
     def open_debugger(self, recording: Recording) -> Debugger:
         """Return a debugger with the notebook of a recording; one that is only in memory has one in memory."""
@@ -37,50 +41,74 @@ class Marking(SessionScreen):
         return Debugger.open(recording, self.notebook_folder)
 
     def show_marks(self) -> None:
-        """Draw the marks of the session's notebook."""
+        """Draw the marks of the session's notebook, those of breakpoints and watches as soon as they are known."""
         session = self.session
         assert session is not None
-        self._marked = session.notebook.marks(session.recording)
-        self.timeline.marks, self.status.marks = self._sign, self._words
-        self.scrubber.marks = self._marked["bookmarked"]
-        self.scrubber.refresh()
-        self.timeline.forget_rows()
+        marked = session.notebook.marks(session.recording)
+        self._masks = {}
+        for name, flag in (("bookmark", "bookmarked"), ("note", "noted")):
+            positions = marked[flag]()
+            if positions:
+                mask = self._masks[name] = bytearray(session.count)
+                for position in positions:
+                    mask[position] = 1
+        self.timeline.marks, self.status.marks, self.scrubber.marks = self._names, self._words, self._within
+        self.timeline.sign, self.timeline.own_columns = self._sign, self._own_columns
+        self._draw_marks()
+        if session.notebook.breakpoints or session.notebook.watches:
+            from stashdbg_core.session.mark_places import mark_steps
+
+            self.work_on("marks", mark_steps(session, self._masks), lambda _: self._draw_marks())
         if session.notebook.problem is not None:
             self.status.show(session.notebook.problem)
 
-    def _is_marked(self, name: str, position: int) -> bool:
-        return name in self._marked and position in self._marked[name]()
+    def _draw_marks(self) -> None:
+        self.scrubber.refresh()
+        self.timeline.forget_rows()
+        self.status.refresh()
 
-    def _is_breakpoint(self, position: int) -> bool:
-        """Whether a breakpoint that columns decide stops here; others are not asked for a row's sake."""
-        stops = self.session.breakpoints() if self.session is not None else []
-        if not stops:
-            return False
-        from stashdbg_core.session.query_nodes import RECORD
-
-        try:
-            return any(predicate.node.cost < RECORD and predicate.matches(position) for predicate in stops)
-        except StashError:
-            return False
+    def _names(self, position: int) -> list[str]:
+        """Return the names of a position's marks, the rarest kinds first."""
+        return [name for name in _KINDS if name in self._masks and self._masks[name][position]]
 
     def _sign(self, position: int) -> str:
-        if self._is_marked("bookmarked", position):
-            return sign("bookmark")
-        if self._is_marked("noted", position):
-            return sign("note")
-        return sign("breakpoint") if self._is_breakpoint(position) else ""
+        names = self._names(position)
+        return sign(names[0]) if names else ""
+
+    def _within(self, start: int, stop: int) -> str | None:
+        masks = self._masks
+        return next((name for name in _KINDS if name in masks and masks[name].find(1, start, stop) >= 0), None)
 
     def _words(self, position: int) -> str:
         session = self.session
         if session is None or position < 0:
             return ""
-        words = ["bookmark"] if self._is_marked("bookmarked", position) else []
-        if self._is_marked("noted", position):
-            seq = session.event_at(position).seq
-            words += [f"note: {shorten(note.text, 40)}" for note in session.notebook.notes if note.seq == seq][:1]
-        if self._is_breakpoint(position):
-            words.append("breakpoint")
-        return " · ".join(words)
+        seq = session.event_at(position).seq
+        notes = [f"note: {shorten(note.text, 40)}" for note in session.notebook.notes if note.seq == seq][:1]
+        spelled = {"note": "".join(notes), "watch": "a watched path changed"}
+        return " · ".join(spelled.get(name, name) for name in self._names(position))
+
+    def _own_columns(self, position: int) -> list[tuple[str, str]]:
+        """Return the user's own columns of an event; of values too large to be read for a row, an ellipsis."""
+        session = self.session
+        columns = session.own_columns() if session is not None else []
+        if session is None or not columns:
+            return []
+        event = session.event_at(position)
+        size_of = getattr(session.recording.blobs, "size_of", None)
+        large = size_of is not None and any(
+            (size_of(ref) or 0) > _READ_FOR_ROWS for ref in (event.ref, event.input_ref) if ref
+        )
+        return [(column.name, "…" if large else column.text(session.recording, event, 40)) for column in columns]
+
+    def set_column(self, setting: str) -> None:
+        """Show a column ``name=expression``, or take away the one of this name."""
+
+        def change(session: Debugger) -> str:
+            done = "shown in the timeline; :column NAME takes it away" if session.toggle_column(setting) else "gone"
+            return f"column {shorten(setting, 60)} {done}"
+
+        self._change(change)
 
     def _change(self, change: Callable[[Debugger], str]) -> None:
         """Change the notebook and say what was done, or why it could not be."""
@@ -185,7 +213,7 @@ class Marking(SessionScreen):
             PanelRow([(f"{sign('breakpoint')} breakpoint  ", "strong"), (query, "text")], ("breakpoint", query))
             for query in book.breakpoints
         ]
-        return rows or [PanelRow([("nothing is marked yet: m bookmark, i note, b breakpoint", "muted")])]
+        return rows or [PanelRow([("nothing is marked yet: m bookmark, ; note, b breakpoint", "muted")])]
 
     def _event_pieces(self, seq: int) -> list[tuple[str, str]]:
         session = self.session

@@ -98,6 +98,8 @@ class Panes(Finding, Inspecting, Marking):
             self.toggle_breakpoint(found.text)
         elif found.verb in ("watch", "unwatch"):
             self.set_watch(found.text, watched=found.verb == "watch")
+        elif found.verb == "column":
+            self.set_column(found.text)
         elif found.verb == "filter":
             self.set_filter(found.text)
         elif found.verb == "search":

@@ -20,6 +20,16 @@ class KeyLine(OneLine):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._hidden: tuple[str, ...] = ("program.run", "program.stop")
+
+    def hide(self, *ids: str) -> None:
+        """Leave out commands that do nothing now."""
+        if ids != self._hidden:
+            self._hidden = ids
+            self.refresh()
+
     def on_mount(self) -> None:
         """Draw anew when a keymap is set."""
         self._edges: list[tuple[int, str]] = []
@@ -30,14 +40,14 @@ class KeyLine(OneLine):
         used, self._edges = 1, []
         yield " ", ""
         for entry in COMMANDS:
-            if entry.footer is None or entry.id in _PAIRS.values():
+            if entry.footer is None or entry.id in _PAIRS.values() or entry.id in self._hidden:
                 continue
             keys = keys_now(self.app, entry)[:1]
             if entry.id in _PAIRS:
                 keys += keys_now(self.app, command(_PAIRS[entry.id]))[:1]
             text = "/".join(keys)
             size = len(text) + 1 + len(entry.footer) + 2
-            if used + size > width:
+            if used + size - 2 > width:
                 return
             used += size
             self._edges.append((used, entry.id))

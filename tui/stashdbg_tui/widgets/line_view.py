@@ -6,6 +6,7 @@ is a scrollbar that can be clicked and dragged.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -44,9 +45,9 @@ class LineView(Widget, can_focus=True):
         """How many rows there are."""
         return 0
 
+    @abstractmethod
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row in exactly ``width`` cells."""
-        raise NotImplementedError
 
     @property
     def page_rows(self) -> int:

@@ -26,9 +26,10 @@ class Notice(Middle):
         """Make the paragraph."""
         yield Static(id="notice-text", markup=False)
 
-    def show_opening(self, path: Path) -> None:
-        """Say that a file is being read."""
-        self._show(("opening ", "$muted"), (safe.line(path.name).plain, "bold"), ("  …\n\nq quits", "$muted"))
+    def show_opening(self, path: Path, part: float | None = None) -> None:
+        """Say that a file is being read, and how much of it was."""
+        far = "…" if part is None else f"{part:.0%}"
+        self._show(("opening ", "$muted"), (safe.line(path.name).plain, "bold"), (f"  {far}\n\nq quits", "$muted"))
 
     def show_failure(self, path: Path, error: StashError) -> None:
         """Say what is wrong with a file and what to do."""

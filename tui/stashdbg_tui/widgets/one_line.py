@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
@@ -29,9 +30,9 @@ class OneLine(Widget, can_focus=False):
         super().__init__(id=id)
         self._styles: dict[str, Style] = {}
 
+    @abstractmethod
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
         """Return what line ``y`` shows, in about ``width`` cells."""
-        raise NotImplementedError
 
     def style_of(self, name: str) -> Style:
         """Return the style of a component on this line's background."""

@@ -15,7 +15,7 @@ from textual.message import Message
 
 from stashdbg_core.session.density import Bucket, Density
 from stashdbg_core.session.session import Session
-from stashdbg_tui.theme import channel_colour
+from stashdbg_tui.theme import channel_colour, sign
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 _BARS = "▁▂▃▄▅▆▇"
@@ -31,7 +31,8 @@ class Scrubber(OneLine):
     Scrubber { height: 2; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "scrub--error", "scrub--cursor", "scrub--rule", *(f"scrub--channel-{number}" for number in range(1, 7)),
+        "scrub--error", "scrub--cursor", "scrub--mark", "scrub--rule",
+        *(f"scrub--channel-{number}" for number in range(1, 7)),
     }  # fmt: skip
 
     class Chosen(Message):
@@ -45,8 +46,8 @@ class Scrubber(OneLine):
         super().__init__(id=id)
         self._density: Density | None = None
         self._position = -1
-        self.marks: Callable[[], Iterable[int]] = lambda: ()
-        """Returns the positions with a bookmark."""
+        self.marks: Callable[[int, int], str | None] = lambda start, stop: None
+        """Returns the name of the most telling mark from one position up to another."""
         self._drawn: tuple[int, list[Bucket], float] | None = None
 
     def show_session(self, session: Session) -> None:
@@ -78,18 +79,26 @@ class Scrubber(OneLine):
     def _marks(self, buckets: list[Bucket]) -> Iterable[Piece]:
         caret, run = self._column(self._position), ""
         failed = self._failed_columns(buckets)
-        marked = {self._column(position) for position in self.marks()}
         for column in range(len(buckets)):
-            if column == caret or column in failed or column in marked:
-                yield run, "scrub--rule"
-                run = ""
-                if column == caret:
-                    yield "▲", "scrub--cursor"
-                else:
-                    yield ("*", "scrub--cursor") if column in marked else ("!", "scrub--error")
-            else:
+            marked = self._mark_of(column, len(buckets))
+            if column != caret and column not in failed and marked is None:
                 run += "─"
+                continue
+            yield run, "scrub--rule"
+            run = ""
+            if column == caret:
+                yield "▲", "scrub--cursor"
+            else:
+                style = "scrub--error" if column in failed else "scrub--mark"
+                yield sign(marked) if marked is not None else "!", style
         yield run, "scrub--rule"
+
+    def _mark_of(self, column: int, inner: int) -> str | None:
+        """Return the mark of the events that have their place in a column."""
+        assert self._density is not None
+        count = self._density.count
+        start, stop = (-((inner - 2 * place * count) // (2 * inner)) for place in (column, column + 1))
+        return self.marks(max(start, 0), stop) if stop > max(start, 0) else None
 
     def _failed_columns(self, buckets: list[Bucket]) -> set[int]:
         """Return the columns with a mark: one a bucket, in its middle where it covers several."""

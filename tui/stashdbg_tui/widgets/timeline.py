@@ -5,7 +5,7 @@ Rows are drawn from lazy data when they become visible and kept; moving the curs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -21,7 +21,7 @@ from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
-from stashdbg_tui.theme import channel_colour, channel_glyph
+from stashdbg_tui.theme import channel_colour, channel_glyph, mark_words
 from stashdbg_tui.widgets.line_view import LineView
 from stashdbg_tui.widgets.strips import marked
 
@@ -33,6 +33,8 @@ _MARKS = {"threw": "!", "pending": "…", "damaged": "×"}
 _SAMPLE = 400
 """Events looked at to choose the width of the name column."""
 _TIME = 8
+_SUMMARY = 20
+"""Cells that the words of marks leave to the summary before they are shortened."""
 
 
 class Timeline(LineView):
@@ -61,8 +63,12 @@ class Timeline(LineView):
         self.rows = Rows(None, 0)
         self.match: TextMatch | None = None
         """What is marked in the rows."""
-        self.marks: Callable[[int], str] = lambda position: ""
-        """Returns the sign of a position's mark."""
+        self.marks: Callable[[int], Sequence[str]] = lambda position: ()
+        """Returns the names of a position's marks, the most telling first."""
+        self.sign: Callable[[int], str] = lambda position: ""
+        """Returns the one sign before a row."""
+        self.own_columns: Callable[[int], Sequence[tuple[str, str]]] = lambda position: ()
+        """Returns the user's own columns of a position: name and text."""
         self.verdict: Callable[[int], str] = lambda position: ""
         """Returns what a broken seal says of a position."""
         self._digits = 1
@@ -136,13 +142,14 @@ class Timeline(LineView):
         plain = at_cursor and self.app.native_ansi_color  # a reversed row of many colours cannot be read
         style_of = (lambda _: Style.null()) if plain else self.style_of
         colour = style_of(f"row--channel-{channel_colour(event.channel)}")
+        marks = self.marks(position)
         mark = _MARKS.get(word, "" if event.outcome == "return" else "?")
         troubled = style_of("row--error" if word == "threw" else "row--problem") if mark else colour
         indent = "" if event.parent is None else "└ "
         channel_width, key_width = self._name_widths(width)
         parts: list[tuple[str, Style]] = [
             ("▌" if at_cursor else " ", colour),
-            (safe.fit(self.marks(position), 1), style_of("row--mark")),
+            (safe.fit(self.sign(position), 1), style_of("row--mark")),
             (f"{safe.fit(str(event.seq), self._digits).strip():>{self._digits}} ", style_of("row--seq")),
             (f"{mark or channel_glyph(event.channel)} ", troubled),
             (safe.fit(event.channel, channel_width) + " ", colour),
@@ -163,6 +170,17 @@ class Timeline(LineView):
                 (f"▸ {stretch} of lane {safe.fit(event.thread or 'main', 16).strip()}  ", style_of("row--mark"))
             )
         left = width - sum(safe.cells(text) for text, _ in parts)
+        said = mark_words(marks, left - _SUMMARY, left - 1)
+        if said:
+            parts.append((f"{said} ", style_of("row--mark")))
+            left -= len(said) + 1
+        for name, text in self.own_columns(position):
+            shown = safe.fit(text, min(max(left // 4, 8), 24)).rstrip() or "-"
+            label = f"{safe.shown(name[:16])}="
+            if safe.cells(label) + safe.cells(shown) + 2 > left:
+                break
+            parts += [(label, style_of("row--seq")), (f"{shown}  ", style_of("row--key"))]
+            left -= safe.cells(label) + safe.cells(shown) + 2
         if mark and left > len(word) + 4:
             parts.append((f"{safe.shown(word)} ", troubled))
             left -= safe.cells(safe.shown(word)) + 1

@@ -1,0 +1,81 @@
+"""What a person chooses from: files to open, or the runs of one file; in words, and narrowed down by typing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from stashdbg_core.formats.format import RunSummary
+from stashdbg_core.formats.session_finder import FoundSession
+from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.words import counted, size_words
+
+_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing to open."""
+
+    path: Path
+    """What ``report.opening.open_one`` takes."""
+    when: str
+    facts: str
+    """Who wrote it, or how much it is."""
+    title: str
+    place: str = ""
+    """Where it lies, in words."""
+
+
+def choices_of_sessions(sessions: Sequence[FoundSession], home: Path) -> list[Choice]:
+    """Return files as choices; ``home`` is written as ``~``."""
+    return [
+        Choice(
+            session.path,
+            _moment(session.changed),
+            f"{session.tool or 'opened before'} · {size_words(session.size)}",
+            session.title or session.path.stem,
+            _under(session.path, home),
+        )
+        for session in sessions
+    ]
+
+
+def choices_of_runs(path: Path, runs: Sequence[RunSummary]) -> list[Choice]:
+    """Return the runs of a file as choices, in its order."""
+    return [
+        Choice(
+            path / str(number),
+            "" if run.started is None else _moment(run.started / 1000),
+            "" if run.events is None else counted(run.events, "event"),
+            f"{number}  {shorten(run.title, _TITLE)}",
+            shorten(run.detail, _TITLE),
+        )
+        for number, run in enumerate(runs, 1)
+    ]
+
+
+def narrowed(choices: Sequence[Choice], text: str) -> list[Choice]:
+    """Return the choices in which every word of a text occurs, letter case aside."""
+    words = text.casefold().split()
+    return [
+        choice
+        for choice in choices
+        if all(word in f"{choice.title} {choice.facts} {choice.when} {choice.place}".casefold() for word in words)
+    ]
+
+
+def _moment(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+def _under(path: Path, home: Path) -> str:
+    try:
+        return f"~/{path.relative_to(home)}"
+    except ValueError:
+        return str(path)

@@ -1,0 +1,43 @@
+"""A program that runs on with the terminal to itself, while the screen is given up."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from rich.console import Console
+
+from stashdbg_core.programs.run_plan import RunPlan
+from stashdbg_core.programs.runs import RunResult
+from stashdbg_core.programs.starting import quiet
+from stashdbg_core.sanitize import shorten
+
+
+def run_in_terminal(plan: RunPlan) -> RunResult:
+    """Run a program on this terminal, say how it ended, and wait for Enter: what it wrote can be read until then.
+
+    Raises:
+        StashError: It cannot be started.
+    """
+    console = Console(stderr=True, highlight=False, markup=False)
+    console.print(f"stashdbg: running on, live: {plan.command.words()}")
+    run = plan.program(quiet, streams="ours")
+    run.start()
+    result = run.wait()
+    report = result.report
+    counts = f": {report.matched:,} served, {report.live:,} live" if report is not None else ""
+    console.print(f"stashdbg: {shorten(plan.command.words(), 60)} ended with exit code {result.exit_code}{counts}")
+    if report is not None and report.divergences:
+        console.print(str(report))
+    console.print("stashdbg: Enter goes back to the screen")
+    _wait_for_enter()
+    return result
+
+
+def _wait_for_enter() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        if sys.__stdin__ is not None:
+            sys.__stdin__.readline()
+    finally:
+        signal.signal(signal.SIGINT, before)
