@@ -22,6 +22,7 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.coding import content_decoded
 from stashdbg_core.exchange.headers import Headers, header, kept_headers
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import COMPACT, spelled_text, spelled_tree
 from stashdbg_core.exchange.sse import event_texts, line_texts, looks_like_events
 from stashdbg_core.parse import parse_json
@@ -127,18 +128,6 @@ def response_parts(tree: Json) -> ResponseParts:
     if ending not in get_args(Ending):
         ending = "complete"
     return ResponseParts(tree["status"], pairs, chunks, times, cast("Ending", ending), error)
-
-
-def is_response(tree: Json) -> bool:
-    """Tell whether a tree is a response as ``response_tree`` makes it."""
-    return (
-        type(tree) is dict
-        and TAG not in tree
-        and type(tree.get("status")) is int
-        and 100 <= tree["status"] <= 599
-        and "body" in tree
-        and type(tree.get("headers", {})) is dict
-    )
 
 
 def body_tree(headers: Headers, body: bytes) -> Json:

@@ -12,7 +12,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.tags import EXCEPTION, STREAM, TAG

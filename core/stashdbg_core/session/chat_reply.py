@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.exchange.bodies import is_response
 from stashdbg_core.exchange.joined import answer_of
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.session.chat_messages import Message, ToolCall, read_message
 from stashdbg_core.session.gist import chunk_text, tag_of
 from stashdbg_core.tags import STREAM

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import invalid_input
-from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.fork import ForkPlan, Override, find_event, fork_with, override_of_tree, plan_fork
 from stashdbg_core.fork.override import recorded_tree, redacted
 from stashdbg_core.model import THROW, RecordedEvent, Recording

@@ -11,8 +11,7 @@ from itertools import islice
 
 from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import StashError
-from stashdbg_core.exchange.bodies import is_response
-from stashdbg_core.exchange.joined import answer_of
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
 
@@ -49,7 +48,7 @@ def reply(tree: Json, width: int) -> str | None:
 
 def response(tree: Json, width: int) -> str:
     """Return what an HTTP response said, and its status unless that is 200; of a stream, the message it spelled."""
-    said = answer_of(tree)
+    said = _answer(tree)
     if isinstance(said, dict) and said.get("jsonrpc") == "2.0":
         said = said.get("result", said.get("error"))
     plain = _first_text(said, ("text", "response")) if isinstance(said, dict) and TAG not in said else None
@@ -60,11 +59,17 @@ def response(tree: Json, width: int) -> str:
 def error(tree: Json, width: int) -> str:
     """Return ``Type: text`` of a recorded error, whichever tool wrote it; of an HTTP response, status and text."""
     if is_response(tree):
-        said = answer_of(tree)
+        said = _answer(tree)
         inner = said.get("error", said) if isinstance(said, dict) and TAG not in said else said
         return one_line(f"{tree['status']} {_error(inner, width)}".rstrip(), width)
     inner = tree.get("error") if isinstance(tree, dict) and len(tree) == 1 else None
     return _error(inner if isinstance(inner, dict) else tree, width)
+
+
+def _answer(tree: Json) -> Json:
+    from stashdbg_core.exchange.joined import answer_of  # a screen without model calls does without
+
+    return answer_of(tree)
 
 
 def _error(tree: Json, width: int) -> str:
@@ -194,7 +199,7 @@ def _inner(tree: Json, width: int, depth: int = _DEPTH) -> str:
         return f'"{one_line(tree, max(width // 2, 24))}"'
     if isinstance(tree, list):
         if len(tree) <= 4 and all(not isinstance(item, (dict, list)) for item in tree):
-            return f"[{', '.join(_inner(item, width // 4, depth - 1) for item in tree)}]"
+            return f"[{one_line(', '.join(_inner(item, width // 4, depth - 1) for item in tree), width + 60)}]"
         return f"[{len(tree)} item{'' if len(tree) == 1 else 's'}]"
     if isinstance(tree, dict):
         return (

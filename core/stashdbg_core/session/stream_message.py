@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from stashdbg_core.canonical import Json, canonical_form, stored_form
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.sse import EventJson, event_json
 from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DATACLASS, MODEL, TAG

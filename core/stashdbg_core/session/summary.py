@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from stashdbg_core.canonical import Json, content_ref, stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.session import gist
 from stashdbg_core.session.bounded import glance

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
-from stashdbg_core.exchange.bodies import is_response
 from stashdbg_core.exchange.joined import answer_of
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.gist import tag_of
 from stashdbg_core.session.tasks import Steps

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.exchange.bodies import body_tree, is_response, response_parts, response_tree
+from stashdbg_core.exchange.bodies import body_tree, response_parts, response_tree
 from stashdbg_core.exchange.coding import content_decoded, undecodable
 from stashdbg_core.exchange.rpc import addressed
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import spelled_text, spelled_tree
 from stashdbg_core.exchange.sse import event_json, event_texts, line_texts, server_events
 from stashdbg_core.parse import parse_json
