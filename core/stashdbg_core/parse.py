@@ -22,7 +22,7 @@ INT_DIGITS = 4300
 """More digits than this no ``int`` is made of: CPython refuses, for the conversion takes quadratic time."""
 MAX_PROBLEMS = 20
 DEEPEST = 200_000
-"""Nesting beyond which nothing is parsed, whatever the limits: each level costs memory, and a text of brackets has many."""
+"""Nesting that is parsed where no limit is given: each level costs memory, and a text of brackets has many."""
 
 _decode = msgspec.json.Decoder().decode
 _SPACE = re.compile(r"[ \t\n\r]*")

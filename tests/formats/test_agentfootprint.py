@@ -313,9 +313,7 @@ def test_a_recording_without_events_shows_its_commits() -> None:
 
 
 def bomb() -> Tree:
-    values: list[Any] = ["x" * 1000]
-    for number in range(12):
-        values.append([{"$af:ref": number}] * 50)
+    values: list[Any] = ["x" * 1000, *([{"$af:ref": number}] * 50 for number in range(12))]
     event_ = event("agent.turn_start", {"userPrompt": {"$af:ref": 12}})
     return {"format": "agentfootprint.recording.packed.v1", "values": values, "recording": {"events": [event_]}}
 

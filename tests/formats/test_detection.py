@@ -119,6 +119,7 @@ def test_detection_reads_the_head_of_a_large_file_alone(tmp_path: Path) -> None:
 
 TOOLS = {
     "agent-rewind": {"agent-rewind"},
+    "agentfootprint": {"agentfootprint"},
     "atif": {"atif"},
     "claude-code": {"claude-code", "claude-stream-json"},
     "codex": {"codex", "codex-exec"},

@@ -166,6 +166,13 @@ def test_a_history_alone_is_read_as_its_steps(tmp_path: Path) -> None:
     asked = {"role": "assistant", "content": "Look", "action": "ls", "tool_calls": [{"id": "t1"}], "thought": "Look"}
     history = [SYSTEM, ISSUE, asked, {"role": "tool", "content": "a.py", "tool_call_ids": ["t1"]}]
     recording = opened(tmp_path, {"history": history}, "demo.traj")
+    step = {**STEP, "messages": history, "action": ""}
+    whole = opened(tmp_path, {"trajectory": [step], "info": {}, "history": []}, "whole.traj")
+    chat = conversation_of(whole, next(event for event in whole.events if event.channel == "llm"))
+    assert chat is not None
+    made = next(made for message in chat.messages for made in message.tool_calls)
+    assert made.result is not None
+    assert made.result.text == "a.py"
     assert counts(recording) == {"user": 1, "llm": 1, "tool": 1, "throws": 0, "pending": 0}
     assert values(recording, "tool") == [{"observation": "a.py"}]
 

@@ -159,7 +159,8 @@ class RunEvents:
         self._mark(seq, said)
         if not lane.parts.history and isinstance(said, str):
             lane.parts.history = [{"role": "user", "content": said}]
-        lane.turn = self._sink.start("agent", lane.agent, input=dict(told), label=label, **self._where(event, lane))
+        where = self._where(event, lane)
+        lane.turn = self._sink.start("agent", lane.agent, input=_turn(told), label=label, **where)
 
     def _turn_end(self, told: Mapping[str, Any], event: Event, lane: _Lane) -> None:
         said = told.get("finalContent")
@@ -167,7 +168,7 @@ class RunEvents:
             self._plain(told, event, lane)
             return
         self._sink.finish(
-            lane.turn, dict(told), at=_at(event), ms=_ms(told), label=said if isinstance(said, str) and said else None
+            lane.turn, _turn(told), at=_at(event), ms=_ms(told), label=said if isinstance(said, str) and said else None
         )
         lane.turn = None
 
@@ -219,7 +220,8 @@ class RunEvents:
         """Return the open call that an event belongs to: of the same stage, else the last one."""
         stage = _stage(event)
         same = [call for call in lane.calls if stage and call.stage == stage]
-        return (same or lane.calls or [None])[-1]
+        found = same or lane.calls
+        return found[-1] if found else None
 
     def _token(self, told: Mapping[str, Any], event: Event, lane: _Lane) -> None:
         kind = _kind(event)
@@ -374,6 +376,12 @@ def _path(event: Event) -> _Path:
     return tuple(str(step) for step in path if not str(step).startswith(_INTERNAL)) if isinstance(path, list) else ()
 
 
+def _turn(told: Mapping[str, Any]) -> Json:
+    """Return what a turn began or ended with, its number last: it says least."""
+    said = {name: value for name, value in told.items() if name != "turnIndex"}
+    return {**said, "turnIndex": told["turnIndex"]} if "turnIndex" in told else said
+
+
 def _stage(event: Event) -> str:
     return str(_meta(event).get("runtimeStageId") or "")
 
@@ -383,5 +391,5 @@ def _at(event: Event) -> float | None:
 
 
 def _ms(told: Mapping[str, Any]) -> float | None:
-    took = told.get("durationMs")
+    took: Any = told.get("durationMs")
     return float(took) if type(took) in (int, float) and took >= 0 else None

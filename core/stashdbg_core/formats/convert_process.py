@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from select import select
-from time import monotonic
+from time import monotonic, time, time_ns
 
 import msgspec
 
@@ -52,7 +52,7 @@ def open_converted(source: FileSource, run: int, limits: Limits) -> Recording | 
         return None
     try:
         recording = open_cached(file, limits=limits) or open_recording(file, limits=limits)
-        os.utime(file)
+        os.utime(file, ns=(time_ns(), file.stat().st_mtime_ns))  # its index is keyed to when it was changed
     except (StashError, OSError):
         return None
     return as_converted(recording, source)
@@ -120,14 +120,16 @@ def make_room(folder: Path) -> None:
     """Drop what was not looked at for longest, until count and size are within bounds; half-made ones when stale."""
     try:
         found = sorted(
-            ((file, file.stat()) for file in folder.iterdir()), key=lambda entry: entry[1].st_mtime, reverse=True
+            ((file, file.stat()) for file in folder.iterdir()),
+            key=lambda entry: max(entry[1].st_atime, entry[1].st_mtime),
+            reverse=True,
         )
     except OSError:
         return
     total = kept = 0
     for file, facts in found:
         half_made = file.name.endswith(".journal") or "-" in file.name
-        if half_made and _age(facts.st_mtime) < _STALE_SECONDS:
+        if half_made and time() - facts.st_mtime < _STALE_SECONDS:
             continue
         total, kept = total + facts.st_size, kept + 1
         if half_made or kept > KEPT or total > KEPT_BYTES:
@@ -199,12 +201,6 @@ def _remove(file: Path) -> None:
             half.unlink(missing_ok=True)
         except OSError:
             return
-
-
-def _age(time: float) -> float:
-    from time import time as now
-
-    return now() - time
 
 
 def _say(line: str) -> None:

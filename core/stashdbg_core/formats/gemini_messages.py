@@ -18,7 +18,7 @@ _TOKENS = {
     "input": "promptTokenCount", "output": "candidatesTokenCount", "cached": "cachedContentTokenCount",
     "thoughts": "thoughtsTokenCount", "tool": "toolUsePromptTokenCount", "total": "totalTokenCount",
 }  # fmt: skip
-_ENDED = frozenset({"success", "error", "cancelled"})
+_ENDED = ("success", "error", "cancelled")
 _SHOWN_TWICE = ("originalContent", "newContent")
 
 

@@ -18,11 +18,11 @@ from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.inspect_events import SampleEvents
 from stashdbg_core.formats.inspect_messages import resolver
 from stashdbg_core.formats.inspect_transcript import write_conversation
-from stashdbg_core.formats.zip_members import ZipMembers
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
+from stashdbg_core.formats.zip_members import ZipMembers
 from stashdbg_core.sanitize import shorten
 
 _START = "_journal/start.json"

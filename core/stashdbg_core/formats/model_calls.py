@@ -13,7 +13,7 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.parse import parse_json
 
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
 
 @dataclass(frozen=True, slots=True)

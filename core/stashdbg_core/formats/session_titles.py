@@ -11,8 +11,8 @@ from stashdbg_core.parse import parse_json
 
 _READ = 1 << 16
 _LINES = 40
-_USER = frozenset({"user", "user_message", "user.message"})
-_TITLES = frozenset({"summary", "ai-title", "custom-title"})
+_USER = ("user", "user_message", "user.message")
+_TITLES = ("summary", "ai-title", "custom-title")
 _INSIDE = ("message", "payload", "data")
 _TEXTS = ("text", "content", "message")
 

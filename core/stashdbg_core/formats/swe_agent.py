@@ -118,7 +118,11 @@ def _plain(message: Json) -> Json:
     """Return a message as it was sent, without what SWE-agent notes beside it."""
     if not isinstance(message, dict):
         return message
-    return {key: value for key, value in message.items() if key in ("role", "content", "tool_calls", "tool_call_id")}
+    sent = {key: value for key, value in message.items() if key in ("role", "content", "tool_calls", "tool_call_id")}
+    answered = message.get("tool_call_ids")
+    if isinstance(answered, list) and answered:
+        sent.setdefault("tool_call_id", answered[0])
+    return sent
 
 
 def _model(config: Json) -> str | None:

@@ -18,8 +18,8 @@ MODEL_CHANNELS: Final = frozenset({"llm", "model", "chat"})
 _LISTS: Final = ("messages", "contents", "input")
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")
 _TEXTS: Final = ("text", "thinking", "refusal", "output_text", "transcript", "summary")
-_CALLS: Final = frozenset({"tool_use", "server_tool_use", "function_call", "custom_tool_call"})
-_RESULTS: Final = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
+_CALLS: Final = ("tool_use", "server_tool_use", "function_call", "custom_tool_call")
+_RESULTS: Final = ("tool_result", "function_call_output", "custom_tool_call_output")
 _DEPTH: Final = 6
 
 

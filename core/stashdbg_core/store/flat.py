@@ -31,18 +31,25 @@ def _refs_named(events: EventSequence) -> set[str]:
 
 
 def _whole_refs(blobs: BlobTable, named: set[str]) -> tuple[dict[str, str], set[str]]:
-    """Return the new ref of each named value with pieces, and every ref used as a piece."""
-    whole: dict[str, str] = {}
+    """Return the new ref of each value with pieces that stays, and every ref used as a piece."""
     inner: set[str] = set()
+    shared: list[str] = []
     for ref in blobs.refs():
         payload = blobs.payload(ref)
         try:
             pieces = pieces_of(payload.raw) if payload.state == "ok" else ()
-            inner.update(pieces)
-            if pieces and ref in named:
-                whole[ref] = content_ref(stored_form(blobs.tree(ref)))
         except StashError:
-            continue  # what cannot be put together stays as it stands, its pieces beside it
+            continue
+        if pieces:
+            inner.update(pieces)
+            shared.append(ref)
+    whole: dict[str, str] = {}
+    for ref in shared:
+        if ref in named or ref not in inner:
+            try:
+                whole[ref] = content_ref(stored_form(blobs.tree(ref)))
+            except StashError:
+                continue  # what cannot be put together stays as it stands, its pieces beside it
     return whole, inner
 
 
