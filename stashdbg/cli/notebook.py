@@ -48,8 +48,12 @@ def command(
             if note.seq == seq:
                 for line in note.text.splitlines():
                     console.line("  ", line)
-    for name, entries in (("breakpoint", notebook.breakpoints), ("watch", notebook.watches)):
+    for name, entries in (
+        ("breakpoint", notebook.breakpoints),
+        ("watch", notebook.watches),
+        ("column", notebook.columns),
+    ):
         for entry in entries:
             console.line(Styled(name, "dim"), "  ", entry)
-    if not (notebook.bookmarks or notebook.notes or notebook.breakpoints or notebook.watches):
+    if not any((notebook.bookmarks, notebook.notes, notebook.breakpoints, notebook.watches, notebook.columns)):
         console.narrate("nothing is marked; --add EVENT TEXT writes a note, m in the debugger sets a bookmark")

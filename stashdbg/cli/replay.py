@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli import console, exit_codes
+from stashdbg.cli.experiments import JobsOption, LiveOption, SeveralOption
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes
@@ -23,10 +24,11 @@ def command(
     program: CommandArgument = None,
     on_divergence: Annotated[
         str,
-        typer.Option(
-            "--on-divergence", metavar="stop|collect", help="End the program at the first divergence, or find all."
-        ),
+        typer.Option("--on-divergence", metavar="stop|collect", help="End at the first divergence, or find all."),
     ] = "stop",
+    times: SeveralOption = None,
+    live: LiveOption = False,
+    jobs: JobsOption = None,
     ignore: IgnoreOption = None,
     rules: RulesOption = None,
     as_json: JsonOption = False,
@@ -34,7 +36,8 @@ def command(
 ) -> int:
     """Run the recorded program again, offline. Exit code 1 if it does anything else than was recorded, else its own.
 
-    With --json the program's own output goes to standard error.
+    With --json the program's own output goes to standard error. With --times the exit code is 1 if runs differ, else 0,
+    and the program's output is compared, not shown.
     """
     from stashdbg_core.programs.rerunning import command_of, replay_program
     from stashdbg_core.programs.runs import unhooked
@@ -43,6 +46,13 @@ def command(
     if on_divergence not in _CHOICES:
         raise invalid_input(f"--on-divergence takes {' or '.join(_CHOICES)}", hint="leave it out to stop at the first")
     recording = load_recording(file, limit)
+    if times is not None or live or jobs is not None:
+        from stashdbg.cli.doctor import diagnose
+        from stashdbg_core.programs.trials import Settings
+
+        started = command_of(recording, program or ())
+        compared = Settings(ignore=tuple(ignore or ()), rules=rule_set(rules))
+        return diagnose(recording, started, times, compared, live=live, jobs=jobs, as_json=as_json)
     run = replay_program(
         recording,
         command_of(recording, program or ()),

@@ -81,6 +81,8 @@ def _print(recording: Recording, found: Slice) -> None:
         console.narrate("no earlier output says anything that this says")
     else:
         console.narrate("a link shows what two events have in common; it does not show that one caused the other")
+        if "command" in recording.meta:
+            console.narrate(f"stashdbg ablate FILE --at {found.seq} takes them out one at a time, to see which matter")
     if found.stopped:
         console.narrate(Styled("note: ", "warning"), found.stopped)
 

@@ -1,4 +1,4 @@
-"""Which of the earlier outputs that ``why`` names make a difference to a call: each is taken out, the program run again.
+"""Which of the earlier outputs that ``why`` names make a difference to a call: each is taken out, and it is run again.
 
 Calls whose inputs stay the same are served from the recording, the others run for real. What changes then counts only
 where it does not change by itself: the same calls are run for real with nothing taken out, too.
@@ -23,10 +23,7 @@ from stashdbg_core.programs.continuing_run import WhatIf
 from stashdbg_core.programs.endings import live_calls
 from stashdbg_core.programs.neutral import Neutral, neutralised
 from stashdbg_core.programs.runs import unhooked
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.trials import Outcome, Progress, Trial, Trials
-from stashdbg_core.redact.rule_file import RuleSet
-from stashdbg_core.replay.ignore import IgnorePattern
+from stashdbg_core.programs.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.last_change import PayloadPart
 from stashdbg_core.session.tasks import Task
@@ -82,7 +79,7 @@ class AblationPlan:
     pointer: str | None
     candidates: tuple[Candidate, ...]
     skipped: tuple[int, ...]
-    """``seq`` of events of the slice that have nothing to take out."""
+    """``seq`` of events of the slice that are left as they are: nothing to take out, or made inside another call."""
     times: int
     live: tuple[tuple[str, str, int], ...]
     """Calls that run for real at most, over all runs, if the program makes none that it did not make before."""
@@ -121,7 +118,8 @@ class AblationPlan:
             more = f" and {len(removed) - 3} more" if len(removed) > 3 else ""
             lines.append(f"  without {what}{more} of event {candidate.seq}, {call_words(candidate.event)}")
         if self.skipped:
-            lines.append(f"left as it is, for it has no text to take out: event {', '.join(map(str, self.skipped))}")
+            seqs = ", ".join(map(str, self.skipped))
+            lines.append(f"left as they are, made inside another call or without a text to take out: event {seqs}")
         repeats = f"{self.times:,} times each" if self.times > 1 else "once each"
         lines.append(f"{repeats}, and as often with nothing taken out: {counted(self.runs, 'run')} at most")
         lines.append("calls with unchanged inputs are served; live at most, if it makes no more calls than before:")
@@ -240,9 +238,7 @@ def ablate(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    secrets: Secrets | None = None,
-    ignore: Sequence[IgnorePattern] = (),
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    settings: Settings = Settings(),  # noqa: B008
 ) -> Ablation:
     """Take each output out, and say which make a difference; the recording of every run is kept.
 
@@ -252,9 +248,7 @@ def ablate(
         executor: Where the runs run; threads here by default.
         trials: In place of ``executor``: by it the ablation is stopped from another thread.
         progress: Told how many runs are over.
-        secrets: What placeholders in served values stand for.
-        ignore: Parts of inputs that are not compared when calls are served.
-        rules: What is masked.
+        settings: How calls are compared, served and masked.
 
     Raises:
         StashError: There is nothing to take out, the program cannot be run, or a file cannot be written.
@@ -266,13 +260,9 @@ def ablate(
             f"no earlier output says anything that event {plan.target.seq} says, so there is nothing to take out",
             hint="`stashdbg why` shows what reaches a call",
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        shown = shorten(str(folder), 200)
-        raise invalid_input(f"cannot make {shown}: {error.strerror}", hint="name a folder") from None
-    base = Trial("continue", plan.recording.path, plan.command, known=secrets, ignore=tuple(ignore), rules=rules)
-    return _Runs(plan, folder, base, trials or Trials(executor), progress or (lambda done, total: None)).all()
+    base = Trial("continue", plan.recording.path, plan.command, settings=settings)
+    with run_folder(folder):
+        return _Runs(plan, folder, base, trials or Trials(executor), progress or (lambda done, total: None)).all()
 
 
 class _Runs:
@@ -303,11 +293,11 @@ class _Runs:
         ]
         telling = [runs for runs in by_candidate if any(one.differs(recorded) for one in runs)]
         again = frozenset(seq for runs in telling for one in runs for seq in one.again)
-        controls = self._controls(again, len(made)) if again and not self._trials.interrupted else []
+        controls = self._controls(again, len(made)) if telling and not self._trials.interrupted else []
         results = [
             Ablated(
                 candidate,
-                judged(recorded, controls, runs, candidate.neutral.removed, plan.part, plan.pointer),
+                self._judged(recorded, controls, runs, candidate),
                 sum(one.live for one in runs),
             )
             for candidate, runs in zip(plan.candidates, by_candidate, strict=True)
@@ -315,6 +305,16 @@ class _Runs:
         ]
         live = sum(one.live for one in controls)
         return Ablation(plan, tuple(results), len(controls), live, self._folder, self._trials.interrupted)
+
+    def _judged(
+        self, recorded: Observed, controls: list[Observed], runs: list[Observed], candidate: Candidate
+    ) -> Verdict:
+        """Return the verdict; none is causal before the live calls of its runs were made with nothing taken out."""
+        plan = self._plan
+        verdict = judged(recorded, controls, runs, candidate.neutral.removed, plan.part, plan.pointer)
+        tested = bool(controls) or not any(one.again for one in runs)
+        complete = len(runs) == plan.times and (not controls or len(controls) == plan.times)
+        return verdict if tested and complete else replace(verdict, causal=False, complete=False)
 
     def _controls(self, again: frozenset[int], before: int) -> list[Observed]:
         made = [
@@ -350,9 +350,7 @@ def _candidate(recording: Recording, node: WhyNode) -> Candidate | None:
     return None if neutral is None else Candidate(event, node.hops, neutral)
 
 
-def _most_live(
-    recording: Recording, candidates: Sequence[Candidate], times: int
-) -> tuple[tuple[str, str, int], ...]:
+def _most_live(recording: Recording, candidates: Sequence[Candidate], times: int) -> tuple[tuple[str, str, int], ...]:
     """Count the calls after each candidate, and after the first once more for the runs with nothing taken out."""
     seqs = [candidate.seq for candidate in candidates]
     if not seqs:
@@ -363,4 +361,3 @@ def _most_live(
             name = (event.channel, event.key)
             counts[name] += times * (sum(event.seq > seq for seq in seqs) + (event.seq > min(seqs)))
     return tuple((*name, count) for name, count in counts.items() if count)
-

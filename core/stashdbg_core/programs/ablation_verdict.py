@@ -18,6 +18,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.programs.endings import said_by
 from stashdbg_core.programs.neutral import is_carried
+from stashdbg_core.programs.parting import parted
 from stashdbg_core.session.last_change import PayloadPart
 from stashdbg_core.session.pointers import Absent, resolve
 
@@ -85,6 +86,8 @@ class Verdict:
     outcome: PartVerdict
     of: int
     """How many runs there were."""
+    complete: bool = True
+    """Whether all runs that it takes came to their end; before that, nothing is causal."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it as JSON."""
@@ -93,6 +96,7 @@ class Verdict:
             "input": self.given.to_json(),
             "outcome": self.outcome.to_json(),
             "of": self.of,
+            "complete": self.complete,
         }
 
 
@@ -145,12 +149,17 @@ def judged(
     asked = [outcome] if part == "value" else [given] if part == "input" else [given, outcome]
     of_given = given.verdict(recorded, controls, runs, removed)
     of_outcome = outcome.verdict(recorded, controls, runs, removed)
-    counts = [
-        (found.effect in ("changed", "not made")) or (found.effect == "carried" and not (recorded.is_model and one is given))
+    causal = any(
+        _tells(found.effect, carried_counts=one is outcome or not recorded.is_model)
         for one, found in ((given, of_given), (outcome, of_outcome))
         if one in asked and found.runs == len(runs)
-    ]
-    return Verdict(any(counts), of_given, of_outcome, len(runs))
+    )
+    return Verdict(causal, of_given, of_outcome, len(runs))
+
+
+def _tells(effect: Effect, *, carried_counts: bool) -> bool:
+    """Tell whether a change is one; a model is sent every earlier message, so that a text stands there says nothing."""
+    return effect in ("changed", "not made") or (effect == "carried" and carried_counts)
 
 
 @dataclass(slots=True)
@@ -206,7 +215,7 @@ class _Part:
     def _example(self, effect: Effect, runs: int, change: Difference | None) -> PartVerdict:
         if change is None:
             return PartVerdict(effect, runs)
-        before, after = (None if x is NOTHING else preview(x, _SHOWN) for x in (change.before, change.after))
+        before, after = _shown(change.before, change.after)
         return PartVerdict(effect, runs, (self.pointer or "") + change.pointer, before, after)
 
 
@@ -253,6 +262,14 @@ def _fields(before: Json | Nothing, after: Json | Nothing) -> Iterator[Differenc
         yield Difference(None, None, before, after)
         return
     yield from differences(before, after)
+
+
+def _shown(before: Json | Nothing, after: Json | Nothing) -> tuple[str | None, str | None]:
+    """Return both sides of a change on a line each; of long texts, the stretch where they part."""
+    if type(before) is str and type(after) is str:
+        before, after = parted(before, after)
+    one, other = (None if side is NOTHING else preview(side, _SHOWN) for side in (before, after))
+    return one, other
 
 
 def _within(pointer: str, outer: str) -> bool:

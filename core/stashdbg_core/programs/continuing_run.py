@@ -150,6 +150,8 @@ class ContinuingRun(RecordingRun):
             "served": report.matched,
             "live": report.live,
         }
+        if self._what_if is not None:
+            continued |= {"replaced": sorted(self._what_if.replaced), "again": sorted(self._what_if.again)}
         if self._rerun:
             continued["rerun"] = [f"{channel}/{key}" for channel, key in sorted(self._rerun)]
         super().close(continued=continued, **facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stashdbg_core.canonical import Json
@@ -19,11 +19,11 @@ from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.counts import UNHOOKED
+from stashdbg_core.programs.parting import parted
 from stashdbg_core.programs.pins import CAUSES, Cause, cause_of
-from stashdbg_core.programs.trials import Outcome, Progress, Trial, Trials
-from stashdbg_core.redact.rule_file import RuleSet
+from stashdbg_core.programs.replaying_run import REFUSED
+from stashdbg_core.programs.trials import Outcome, Progress, Settings, Trial, Trials
 from stashdbg_core.replay.divergence import Divergence
-from stashdbg_core.replay.ignore import IgnorePattern
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.open import open_recording
 
@@ -96,7 +96,7 @@ class Diagnosis:
     @property
     def same(self) -> bool:
         """Whether every run did the same, and what was recorded."""
-        return self.stdout_same and self.calls_same and len(set(self.exit_codes)) == 1 and self.hooked
+        return self.hooked and self.stdout_same and self.calls_same and len(set(self.exit_codes)) == 1
 
     def to_json(self) -> dict[str, Json]:
         """Return the diagnosis as JSON with stable keys."""
@@ -117,6 +117,8 @@ class Diagnosis:
     def summary(self) -> str:
         """Return the result in a line."""
         kind = "real run" if self.live else "replay"
+        if not self.times:
+            return f"no {kind} came to its end"
         runs = counted(self.times, kind)
         if not self.hooked:
             return f"{runs}: no Python loaded the hooks"
@@ -142,8 +144,7 @@ def examine(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    ignore: Sequence[IgnorePattern] = (),
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    settings: Settings = Settings(),  # noqa: B008
 ) -> Diagnosis:
     """Run a program several times and say what differs.
 
@@ -155,8 +156,7 @@ def examine(
         executor: Where the runs run; threads here by default.
         trials: In place of ``executor``: by it the runs are stopped from another thread.
         progress: Told how many runs are over.
-        ignore: Parts of inputs that are not compared by replays.
-        rules: What is masked.
+        settings: How calls are compared and masked.
 
     Raises:
         StashError: It cannot be run so.
@@ -166,83 +166,68 @@ def examine(
     if recording.path is None:
         raise invalid_input("several runs need a recording that lies in a file", hint="write it first")
     runner = trials or Trials(executor)
+    base = Trial("record" if live else "replay", recording.path, command, settings=settings)
     with tempfile.TemporaryDirectory(prefix="stashdbg-") as folder:
-        made = [
-            Trial(
-                "record" if live else "replay",
-                recording.path,
-                command,
-                Path(folder, f"run-{number}.json") if live else None,
-                ignore=tuple(ignore),
-                rules=rules,
-            )
-            for number in range(1, times + 1)
-        ]
+        made = [replace(base, path=Path(folder, f"run-{at}.json") if live else None) for at in range(times)]
         outcomes = [outcome for outcome in runner.run(made, progress) if not outcome.killed]
-        if not outcomes:
-            raise invalid_input("no run came to its end", hint="run it again")
         calls = list(_live_differences(outcomes) if live else _replay_differences(outcomes))
-    different = [*calls, *_output_differences(outcomes), *_exit_differences(outcomes)]
+    return _diagnosis(recording, outcomes, calls, live=live, interrupted=runner.interrupted)
+
+
+def _diagnosis(
+    recording: Recording, outcomes: Sequence[Outcome], calls: Sequence[Difference], *, live: bool, interrupted: bool
+) -> Diagnosis:
     return Diagnosis(
         times=len(outcomes),
         live=live,
         stdout_same=len({outcome.stdout.digest for outcome in outcomes}) == 1,
         exit_codes=tuple(outcome.result.exit_code for outcome in outcomes),
         calls_same=not calls,
-        differences=tuple(different),
+        differences=(*calls, *_output_differences(outcomes), *_exit_differences(outcomes)),
         unhooked=_unhooked(recording),
-        interrupted=runner.interrupted,
+        interrupted=interrupted,
         hooked=all(outcome.result.hooked for outcome in outcomes),
     )
 
 
 def _replay_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
-    """Yield what replays did that was not recorded, by call site."""
-    found: dict[tuple[str | None, str], Difference] = {}
+    """Yield what replays did that was not recorded, by call site and by what it looks like."""
+    found: dict[tuple[str | None, str, str], Difference] = {}
     for outcome in outcomes:
         report = outcome.result.report
         for divergence in report.divergences if report is not None else ():
-            name = f"{divergence.channel} {divergence.key}"
-            known = found.get((divergence.site, name))
-            if known is None or (known.pointer is None and _example(divergence) is not None):
-                known = _merged(known, _of_divergence(divergence, name))
-                found[divergence.site, name] = known
-            _count(known, outcome.number, _live_text(divergence))
+            made = _of_divergence(divergence)
+            known = found.setdefault((made.site, made.name, made.cause.kind), made)
+            _count(known, outcome.number, _did(divergence))
     for difference in found.values():
-        every = len(difference.runs) == len(outcomes)
-        if difference.name.startswith("refused "):
-            difference.cause = CAUSES["connection"]
-        elif every and len(outcomes) > 1 and difference.count == len(outcomes) and len(difference.seen) == 1:
+        every = difference.runs == [outcome.number for outcome in outcomes]
+        alike = difference.count == len(outcomes) * len(difference.seen)
+        if every and alike and difference.cause.kind != "connection":
             difference.cause = CAUSES["changed"]
-        else:
-            difference.cause = cause_of(difference.before, difference.after)
         yield difference
 
 
-def _example(divergence: Divergence) -> tuple[str, str | None, str | None] | None:
-    """Return the field by which a call differs from the recorded one, or from the nearest."""
+def _of_divergence(divergence: Divergence) -> Difference:
+    """Return a divergence as a difference, with the field by which the call differs from the nearest recorded one."""
+    name = f"{divergence.channel} {divergence.key}"
     changes = divergence.changes or (divergence.nearest[0].changes if divergence.nearest else ())
-    return (changes[0].pointer, changes[0].recorded, changes[0].live) if changes else None
-
-
-def _of_divergence(divergence: Divergence, name: str) -> Difference:
-    example = _example(divergence)
-    if example is not None:
-        return Difference("call", divergence.site, name, *example)
+    if changes:
+        before, after = changes[0].recorded, changes[0].live
+        cause = cause_of(before, after)
+        if before is not None and after is not None:
+            before, after = parted(before, after)
+        return Difference("call", divergence.site, name, changes[0].pointer, before, after, cause=cause)
+    if divergence.channel == REFUSED:
+        return Difference("call", divergence.site, name, None, None, divergence.reason, cause=CAUSES["connection"])
     if divergence.kind == "missing-call":
-        return Difference("call", divergence.site, name, None, f"seq {divergence.seq}", None)
+        return Difference("call", divergence.site, name, None, f"seq {divergence.seq}, made", "never made")
     return Difference("call", divergence.site, name, None, None, divergence.reason)
 
 
-def _merged(known: Difference | None, made: Difference) -> Difference:
-    if known is not None:
-        made.runs, made.count, made.seen = known.runs, known.count, known.seen
-    return made
-
-
-def _live_text(divergence: Divergence) -> str:
-    example = _example(divergence)
-    return f"{divergence.kind} {divergence.ordinal}" if example is None else str(example[2])
+def _did(divergence: Divergence) -> str:
+    """Return what a run did, to be told from what another one did."""
+    changes = divergence.changes or (divergence.nearest[0].changes if divergence.nearest else ())
+    return f"{divergence.kind} {divergence.channel} {divergence.ordinal} {changes[0].live if changes else ''}"
 
 
 def _count(difference: Difference, number: int, seen: str) -> None:
@@ -283,7 +268,9 @@ def _of_change(change: FieldChange | None, site: str | None, name: str, *, added
 
 def _output_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
     """Yield the first line of output that is not the same in all runs."""
-    first = outcomes[0]
+    first = outcomes[0] if outcomes else None
+    if first is None:
+        return
     others = [outcome for outcome in outcomes[1:] if outcome.stdout.digest != first.stdout.digest]
     if not others:
         return
@@ -303,7 +290,7 @@ def _output_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
 
 
 def _exit_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
-    first = outcomes[0].result.exit_code
+    first = outcomes[0].result.exit_code if outcomes else 0
     others = [outcome for outcome in outcomes if outcome.result.exit_code != first]
     if others:
         numbers = [outcome.number for outcome in others]

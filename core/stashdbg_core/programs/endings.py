@@ -6,11 +6,13 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, RecordedEvent, Recording
 from stashdbg_core.programs.trials import Outcome
+from stashdbg_core.replay.divergence import DivergenceReport
 from stashdbg_core.session.chat_messages import Message
 from stashdbg_core.session.chat_reply import reply_of
 from stashdbg_core.session.gist import one_line
@@ -22,6 +24,10 @@ from stashdbg_core.tags import PENDING, TAG
 _LINE = 200
 
 
+State: TypeAlias = Literal["ended", "stopped", "parted"]
+"""``stopped``: by us; ``parted``: it left the recorded path, and never came to the fork's point or past it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """What counts when two runs are said to end alike."""
@@ -31,8 +37,7 @@ class Ending:
     """Digest of all that was written."""
     answer: str | None
     """Digest of what a model answered last; None if none did."""
-    stopped: bool = False
-    """Whether the run left the recorded path before its point, or was ended by us."""
+    state: State = "ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class RunEnd:
             "exitCode": self.ending.exit_code,
             "stdout": self.ending.stdout,
             "answer": self.ending.answer,
-            "stopped": self.ending.stopped,
+            "state": self.ending.state,
             "line": self.line,
             **self.usage.to_json(),
             "live": self.live,
@@ -85,7 +90,7 @@ class EndGroup:
         return {
             "runs": list(self.numbers),
             "exitCode": first.ending.exit_code,
-            "stopped": first.ending.stopped,
+            "state": first.ending.state,
             "line": first.line,
             **self.usage.to_json(),
         }
@@ -96,9 +101,10 @@ def run_end(outcome: Outcome) -> RunEnd:
     result = outcome.result
     recording = None if result.path is None else open_recording(result.path)
     last = None if recording is None else last_answer(recording)
-    parted = result.report is not None and any(d.kind != "missing-call" for d in result.report.divergences)
     answer = None if recording is None or last is None else answer_digest(recording, last)
-    ending = Ending(result.exit_code, outcome.stdout.digest, answer, parted or outcome.killed)
+    parted = recording is not None and result.report is not None and _has_parted(recording, result.report)
+    state: State = "stopped" if outcome.killed else "parted" if parted else "ended"
+    ending = Ending(result.exit_code, outcome.stdout.digest, answer, state)
     usage, live = Usage(), 0
     if recording is not None:
         for event in live_calls(recording, result.report.live_seqs if result.report is not None else None):
@@ -159,6 +165,13 @@ def digest_of(tree: Json) -> str:
     except ValueError:
         form = repr(tree).encode("utf-8", "replace")
     return hashlib.sha256(form).hexdigest()
+
+
+def _has_parted(recording: Recording, report: DivergenceReport) -> bool:
+    """Tell whether a run did something that was not recorded, or never asked for the outcome at the fork's point."""
+    about: Any = recording.meta.get("fork")
+    at = about.get("at") if isinstance(about, dict) else None
+    return any(one.kind != "missing-call" or one.seq == at for one in report.divergences)
 
 
 def _message(message: Message) -> Json:

@@ -12,7 +12,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json, SpelledNumber, stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.exchange.bodies import is_response
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.parse import parse_json
 from stashdbg_core.session.pointers import ABSENT, resolve, scalar_text, walk
 from stashdbg_core.session.stream_message import stream_message
@@ -73,6 +73,7 @@ def is_carried(before: Json, after: Json, removed: Sequence[str]) -> bool:
         return number_key(scalar_text(before) or "") in {number_key(text) for text in removed} - {None}
     if type(before) is not str or type(after) is not str:
         return False
+    before, after = _respelled(before), _respelled(after)
     if any(before.replace(text, str(NEUTRAL_NUMBER)) == after for text in removed if number_key(text)):
         return True
     if NEUTRAL not in after:
@@ -103,7 +104,7 @@ class _Removal:
 
     def edit(self, tree: Json, key: str | None = None) -> Json:
         if any(tree is whole for whole in self._wholes):
-            self.removed["the object it shares"] = None
+            self.removed[stored_form(tree).decode("utf-8", "replace")] = None
             return _all_blank(tree)
         if isinstance(tree, dict):
             return {name: node if _is_kept(name, tree) else self.edit(node, name) for name, node in tree.items()}
@@ -157,7 +158,10 @@ def _blank(tree: Json) -> Json:
         return [_blank(node) for node in tree]
     if isinstance(tree, str) and tree:
         inner = _json_in(tree)
-        return NEUTRAL if inner is None else stored_form(_blank(inner)).decode("utf-8", "surrogatepass")
+        if inner is None:
+            return NEUTRAL
+        blank = _blank(inner)
+        return tree if _same(blank, inner) else stored_form(blank).decode("utf-8", "surrogatepass")
     return tree
 
 
@@ -185,6 +189,12 @@ def _json_in(text: str) -> dict[str, Json] | list[Json] | None:
     except (StashError, UnicodeError):
         return None
     return tree if isinstance(tree, (dict, list)) else None
+
+
+def _respelled(text: str) -> str:
+    """Return a text that is JSON as we spell it, so that blanks do not count."""
+    tree = _json_in(text)
+    return text if tree is None else stored_form(tree).decode("utf-8", "surrogatepass")
 
 
 def _same(one: Json, other: Json) -> bool:

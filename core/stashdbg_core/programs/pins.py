@@ -9,11 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from stashdbg_core.programs.parting import common_start
+
 CauseKind: TypeAlias = Literal[
     "changed", "order", "address", "random", "clock", "temporary", "number", "read", "connection", "path", "outside"
 ]
 _PIECE = re.compile(r"[^\W_]+|[^\s\w]")
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{8,16}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\b\d{1,2}:\d\d(?::\d\d)?\b|\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b")
 _RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|\b[0-9a-f]{16,}\b|\b0\.\d{12,}\b", re.IGNORECASE)
 _TEMPORARY = re.compile(r"\btmp[\w.]{4,}|/tmp/|/var/folders/")
@@ -123,7 +125,7 @@ _LOOKS: tuple[tuple[CauseKind, re.Pattern[str]], ...] = (
 def _differing(before: str, after: str) -> tuple[str, str]:
     """Return the stretch in which two texts differ, grown to whole words."""
     limit = min(len(before), len(after))
-    start = next((at for at in range(limit) if before[at] != after[at]), limit)
+    start = common_start(before, after)
     tail = next((at for at in range(limit - start) if before[-1 - at] != after[-1 - at]), limit - start)
     while start and not before[start - 1].isspace() and before[start - 1] not in "\"'([{<=,;" and _near(start, before):
         start -= 1

@@ -9,7 +9,7 @@ from typing import Any
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.fork.digest import recording_digest
-from stashdbg_core.model import Recording
+from stashdbg_core.model import THROW, Recording
 from stashdbg_core.programs.answering import Say
 from stashdbg_core.programs.command import Command, recorded_command
 from stashdbg_core.programs.continuing_run import ContinuingRun, Name, WhatIf
@@ -136,7 +136,10 @@ def _fork_of(recording: Recording, what_if: WhatIf | None) -> Json:
     at = events[-1].seq + 1 if len(events) else 0
     if what_if is not None:
         at = min([*what_if.replaced, *what_if.again], default=at)
-    return {"parent": recording.id, "parentDigest": recording_digest(recording), "at": at}
+    tree: dict[str, Json] = {"parent": recording.id, "parentDigest": recording_digest(recording), "at": at}
+    if what_if is not None and what_if.replaced:
+        tree["override"] = "error" if what_if.replaced[min(what_if.replaced)].outcome == THROW else "value"
+    return tree
 
 
 def _compared(recording: Recording, rules: RuleSet, secrets: Secrets) -> Redaction:

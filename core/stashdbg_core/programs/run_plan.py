@@ -24,6 +24,7 @@ from stashdbg_core.programs.trust import runnable_command
 from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import sanitize_line
 from stashdbg_core.store.atomic import free_path, safe_file_name
+from stashdbg_core.store.open import open_recording
 
 _LONGEST_TYPED = 4000
 
@@ -119,6 +120,8 @@ def offer_run(recording: Recording) -> RunOffer:
     refusal = None
     try:
         runnable_command(recording)
+        if _is_another(recording):
+            refusal = _changed()
     except StashError as error:
         refusal = error
     return RunOffer(recording, recorded, refusal, new_path(recording))
@@ -130,14 +133,26 @@ def plan_run(offer: RunOffer, wishes: RunWishes) -> RunPlan:
     Raises:
         StashError: ``ERR_INVALID_INPUT``: something typed makes no sense, or no command was typed where one has to be.
     """
-    as_recorded = offer.refusal is None and wishes.command.strip() in ("", offer.command_text)
-    argv = [] if as_recorded else _words(wishes.command)
-    if not as_recorded and not argv:
-        raise invalid_input("type the command", hint="it is not run because a file says so; read it first")
+    command, typed = chosen_command(offer, wishes.command)
     rerun, secrets = rerun_of(_words(wishes.rerun)), secrets_of(_words(wishes.secrets))
-    command = command_of(offer.recording, argv)
     known = preview(offer.recording, command, rerun=rerun, filled=secrets.placeholders)
-    return RunPlan(offer.recording, command, _file(wishes.file, offer.path), wishes, known, typed=not as_recorded)
+    return RunPlan(offer.recording, command, _file(wishes.file, offer.path), wishes, known, typed=typed)
+
+
+def chosen_command(offer: RunOffer, text: str) -> tuple[Command, bool]:
+    """Return the command that a person chose, and whether it was typed: an empty text is the recorded one.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: it has to be typed and was not, or cannot be run.
+    """
+    if offer.refusal is None and text.strip() in ("", offer.command_text):
+        if _is_another(offer.recording):
+            raise _changed()
+        return command_of(offer.recording, ()), False
+    argv = _words(text)
+    if not argv:
+        raise invalid_input("type the command", hint="it is not run because a file says so; read it first")
+    return command_of(offer.recording, argv), True
 
 
 def preview_run(offer: RunOffer) -> Preview:
@@ -152,6 +167,16 @@ def new_path(recording: Recording) -> Path:
     own = place_of(recording.path)
     stem = own.name.removesuffix(".journal").removesuffix(".json")
     return free_path(own.with_name(f"{stem}-run.json"), beside=(".journal",))
+
+
+def _is_another(recording: Recording) -> bool:
+    """Tell whether the file, which is known, names another command than what was read of it some time ago."""
+    assert recording.path is not None
+    return recorded_command(open_recording(recording.path)) != recorded_command(recording)
+
+
+def _changed() -> StashError:
+    return invalid_input("the file has changed since it was opened", hint="open it again")
 
 
 def _words(text: str) -> Sequence[str]:

@@ -16,12 +16,8 @@ from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.continuing_run import Name
 from stashdbg_core.programs.endings import EndGroup, RunEnd, grouped, run_end
 from stashdbg_core.programs.preview import Preview, preview
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.trials import Outcome, Progress, Trial, Trials
+from stashdbg_core.programs.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
 from stashdbg_core.programs.trust import remember_fork
-from stashdbg_core.redact.rule_file import RuleSet
-from stashdbg_core.replay.ignore import IgnorePattern
-from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.fork_edit import start_edit
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.writer import write_recording
@@ -138,10 +134,7 @@ def sweep(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    rerun: Sequence[Name] = (),
-    secrets: Secrets | None = None,
-    ignore: Sequence[IgnorePattern] = (),
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    settings: Settings = Settings(),  # noqa: B008
 ) -> Sweep:
     """Run a sweep; every run's recording, and the fork of every value, is kept.
 
@@ -151,37 +144,23 @@ def sweep(
         executor: Where the runs run; threads here by default.
         trials: In place of ``executor``: by it the sweep is stopped from another thread.
         progress: Told how many runs are over.
-        rerun: As in the plan.
-        secrets: What placeholders in served values stand for.
-        ignore: Parts of inputs that are not compared.
-        rules: What is masked.
+        settings: How calls are compared, served and masked.
 
     Raises:
         StashError: A file cannot be written, or the program cannot be run.
     """
     if plan.recording.path is None:
         raise invalid_input("a sweep needs a fork that lies in a file", hint="write it first")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        shown = shorten(str(folder), 200)
-        raise invalid_input(f"cannot make {shown}: {error.strerror}", hint="name a folder") from None
-    files = _written(plan, folder)
-    template = Trial(
-        "continue",
-        plan.recording.path,
-        plan.command,
-        rerun=tuple(rerun),
-        known=secrets,
-        ignore=tuple(ignore),
-        rules=rules,
-    )
-    made = [
-        replace(template, file=files[at // plan.times], path=folder / f"run-{at + 1:0{len(str(plan.total))}}.json")
-        for at in range(plan.total)
-    ]
     runner = trials or Trials(executor)
-    ends = [run_end(outcome) for outcome in runner.run(made, progress) if _counts(outcome)]
+    with run_folder(folder):
+        files = _written(plan, folder)
+        base = Trial("continue", plan.recording.path, plan.command, settings=settings)
+        wide = len(str(plan.total))
+        made = [
+            replace(base, file=files[at // plan.times], path=folder / f"run-{at + 1:0{wide}}.json")
+            for at in range(plan.total)
+        ]
+        ends = [run_end(outcome) for outcome in runner.run(made, progress) if _counts(outcome)]
     return Sweep(plan, folder, tuple(ends), runner.interrupted)
 
 

@@ -9,13 +9,14 @@ import hashlib
 import os
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from stashdbg_core.errors import invalid_input
 from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.continuing_run import Name, WhatIf
 from stashdbg_core.programs.rerunning import continue_program, record_again, replay_program
@@ -23,6 +24,7 @@ from stashdbg_core.programs.runs import Output, ProgramRun, RunResult
 from stashdbg_core.programs.secrets import Secrets
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.replay.ignore import IgnorePattern
+from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.open import open_recording
 
 _HEAD = 1 << 16
@@ -30,6 +32,16 @@ _HEAD = 1 << 16
 _JOBS = 4
 Progress = Callable[[int, int], None]
 """Told how many runs of how many are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the calls of all runs are compared, served and masked; see ``continue_program``."""
+
+    rerun: tuple[Name, ...] = ()
+    secrets: Secrets | None = None
+    ignore: tuple[IgnorePattern, ...] = ()
+    rules: RuleSet = field(default_factory=RuleSet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +53,7 @@ class Trial:
         file: The recording; of ``record``, nothing is read of it.
         command: What is run.
         path: Where it is recorded; None for a replay.
-        rerun: As for ``continue_program``.
-        known: As ``secrets`` of ``continue_program``.
-        ignore: Parts of inputs that are not compared.
-        rules: What is masked.
+        settings: How calls are compared, served and masked.
         what_if: As for ``continue_program``.
     """
 
@@ -52,10 +61,7 @@ class Trial:
     file: Path
     command: Command
     path: Path | None = None
-    rerun: tuple[Name, ...] = ()
-    known: Secrets | None = None
-    ignore: tuple[IgnorePattern, ...] = ()
-    rules: RuleSet = field(default_factory=RuleSet)
+    settings: Settings = field(default_factory=Settings)
     what_if: WhatIf | None = None
 
     def run(self, output: Output, say: Callable[[str, str], None]) -> ProgramRun:
@@ -64,27 +70,28 @@ class Trial:
         Raises:
             StashError: The recording cannot be read, or the new one cannot be made.
         """
+        settings = self.settings
         if self.path is None:
             recording = open_recording(self.file)
             return replay_program(
                 recording,
                 self.command,
                 on_divergence="collect",
-                ignore=self.ignore,
-                rules=self.rules,
+                ignore=settings.ignore,
+                rules=settings.rules,
                 say=say,
                 output=output,
             )
         if self.kind == "record":
-            return record_again(self.command, self.path, rules=self.rules, say=say, output=output)
+            return record_again(self.command, self.path, rules=settings.rules, say=say, output=output)
         return continue_program(
             open_recording(self.file),
             self.command,
             self.path,
-            rerun=self.rerun,
-            secrets=self.known,
-            ignore=self.ignore,
-            rules=self.rules,
+            rerun=settings.rerun,
+            secrets=settings.secrets,
+            ignore=settings.ignore,
+            rules=settings.rules,
             what_if=self.what_if,
             say=say,
             output=output,
@@ -181,6 +188,25 @@ class Trials:
                 outcome = future.result()
                 found += [outcome] if outcome is not None else []
         return found
+
+
+@contextmanager
+def run_folder(folder: Path) -> Iterator[None]:
+    """Make the folder for the recordings of several runs; it goes again if nothing came to be in it.
+
+    Raises:
+        StashError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        shown = shorten(str(folder), 200)
+        raise invalid_input(f"cannot make {shown}: {error.strerror}", hint="name a folder") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def default_jobs() -> int:

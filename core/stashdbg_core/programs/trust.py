@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
@@ -20,6 +21,7 @@ _KEPT = 10_000
 """Digests kept; the oldest go first."""
 _LINE = 65
 _BLOCK = 1 << 20
+_writing = threading.Lock()
 
 
 def trust_path() -> Path:
@@ -37,11 +39,12 @@ def remember(path: Path) -> None:
     """
     try:
         digest = _digest(path)
-        known = [line for line in _known() if line != digest]
-        place = trust_path()
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        text = "".join(f"{line}\n" for line in [*known, digest][-_KEPT:])
-        write_atomic(place, lambda file: file.write(text.encode("ascii")))
+        with _writing:
+            known = [line for line in _known() if line != digest]
+            place = trust_path()
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            text = "".join(f"{line}\n" for line in [*known, digest][-_KEPT:])
+            write_atomic(place, lambda file: file.write(text.encode("ascii")))
     except (OSError, StashError):
         return
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.programs.answering import Say
+from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.run_output import OutputTail
 from stashdbg_core.programs.runs import Output, ProgramRun, RunResult, unhooked
 from stashdbg_core.sanitize import shorten
@@ -88,35 +89,16 @@ class WatchedRun:
         if run is None:
             return f"starting {clock}"
         served, live = run.progress()
-        return f"{'stopping' if self._told else 'running'} {clock} · {served:,} served, {live:,} live"
+        state = "ended" if self.over else "stopping" if self._told else "running"
+        return f"{state} {clock} · {served:,} served, {live:,} live"
 
     def ending(self) -> list[str]:
         """Return how it ended, in sentences, the most important first; may hold recorded text."""
-        result = self.result
         if self.failure is not None:
             return [self.failure.message, *([self.failure.hint] if self.failure.hint else [])]
-        if result is None:
+        if self.result is None or self._run is None:
             return []
-        if not result.hooked and self._run is not None:
-            error = unhooked(self._run.command)
-            return [f"ended with exit code {result.exit_code}; {error.message}", *([error.hint] if error.hint else [])]
-        head, lines = self._head(result), []
-        report = result.report
-        if report is not None and report.divergences:
-            lines = str(report).splitlines()[1:]
-        elif report is not None:
-            head += f": {report.matched:,} served, {report.live:,} live"
-        return [head, *lines]
-
-    def _head(self, result: RunResult) -> str:
-        report = result.report
-        parted = next((one for one in report.divergences if one.kind != "missing-call"), None) if report else None
-        if parted is not None:
-            return f"stopped before the fork point: it did something else than was recorded ({parted.kind})"
-        if report is not None and report.divergences:
-            left = counted(report.unused, "recorded call")
-            return f"ended with exit code {result.exit_code}, before the fork point: {left} never made"
-        return f"{'stopped' if self._told else 'ended'} with exit code {result.exit_code}"
+        return ending_words(self.result, self._run.command, stopped=self._told)
 
     def look(self) -> Recording | None:
         """Return the recording as far as it is, if it has gained something since it was looked at; None otherwise.
@@ -167,3 +149,26 @@ class WatchedRun:
 
     def _say(self, kind: str, message: str) -> None:
         self.tail.note(f"{kind.replace('-', ' ')}: {shorten(message, 300)}")
+
+
+def ending_words(result: RunResult, command: Command, *, stopped: bool = False) -> list[str]:
+    """Return how a run ended, in sentences, the most important first; may hold recorded text.
+
+    Args:
+        result: The run's.
+        command: What was run.
+        stopped: Whether it was told to end.
+    """
+    report, code = result.report, f"exit code {result.exit_code}"
+    if not result.hooked:
+        error = unhooked(command)
+        return [f"ended with {code}; {error.message}", *([error.hint] if error.hint else [])]
+    if report is None:
+        return [f"{'stopped' if stopped else 'ended'} with {code}"]
+    lines = str(report).splitlines()[1:] if report.divergences else []
+    if any(one.kind != "missing-call" for one in report.divergences):
+        return ["stopped before the fork point: it did something else than was recorded", *lines]
+    if report.divergences:
+        left = f"{counted(report.unused, 'recorded call')} never made"
+        return [f"{'stopped' if stopped else 'ended'} with {code} before the fork point: {left}", *lines]
+    return [f"{'stopped' if stopped else 'ended'} with {code}: {report.matched:,} served, {report.live:,} live"]

@@ -65,7 +65,7 @@ def _said(text: str, kind: TokenKind = "note") -> list[Line]:
 def _chat(recording: Recording, event: RecordedEvent) -> tuple[list[Line], str]:
     chat = conversation_of(recording, event)
     if chat is None:
-        return _said("this call is no chat with a model"), "none"
+        return _said("not a model call; 1 shows what it returned, 2 what it was given"), "none"
     usage = usage_of_event(recording, event)
     words = f"{len(chat.messages)} message{'' if len(chat.messages) == 1 else 's'}"
     if usage is not None:
@@ -119,7 +119,7 @@ def _change(recording: Recording, change: CallChange) -> Iterator[Line]:
         yield Line(0, [("the first call of this name from this place: nothing to compare with", "note")])
         return
     before = recording.events[change.previous]
-    yield Line(0, [(f"compared with event {before.seq}, the call of this site before", "note")])
+    yield Line(0, [(f"compared with event {before.seq}, the last call of this name from this place", "note")])
     if change.outcome is not None:
         yield Line(
             0, [("outcome  ", "role"), (change.outcome[0], "removed"), (" → ", "note"), (change.outcome[1], "added")]

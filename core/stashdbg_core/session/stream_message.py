@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from stashdbg_core.canonical import Json, canonical_form, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.shape import is_response
-from stashdbg_core.exchange.sse import EventJson, event_json
+from stashdbg_core.exchange.sse import EventJson, chunk_json, event_json
 from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DATACLASS, MODEL, TAG
 from stashdbg_core.values.streams import StreamRecord, is_stream
@@ -60,14 +60,7 @@ class StreamMessage:
 
         Arguments that are JSON stand as what they spell.
         """
-        if len(self.texts) == 1:
-            ((name, only),) = self.texts.items()
-            if name[-1] != "arguments":
-                return only.text
-        message: dict[str, Any] = {}
-        for name, found in self.texts.items():
-            _put(message, name, _arguments(found.text) if name[-1] == "arguments" else found.text)
-        return message
+        return _whole({name: found.text for name, found in self.texts.items()})
 
     def edited(self, tree: Json) -> Json:
         """Return the stream that spells another message of the same shape.
@@ -150,6 +143,24 @@ def stream_message(tree: Json) -> StreamMessage | None:
     return StreamMessage(record, texts, response, events)
 
 
+def spoken_message(tree: Json) -> Json | None:
+    """Return the tree of the message that a recorded stream spelled, for a fraction of what ``stream_message`` costs.
+
+    None where ``stream_message`` gives none; texts that are empty may be missing.
+    """
+    response = tree if is_response(tree) else None
+    stream = tree if response is None else response["body"]
+    if not is_stream(stream):
+        return None
+    pieces: dict[Name, list[str]] = {}
+    for chunk in stream["chunks"]:
+        opened = chunk if response is None else chunk_json(chunk) if type(chunk) is str else None
+        for name, _, piece in _pieces(opened):
+            pieces.setdefault(name, []).append(piece)
+    texts = {name: text for name, parts in pieces.items() if (text := "".join(parts))}
+    return _whole(texts) if texts else None
+
+
 def respelled(pieces: list[str], text: str) -> list[str]:
     """Return a text in as many pieces, those before and after what changed as they were."""
     old = "".join(pieces)
@@ -172,6 +183,18 @@ def respelled(pieces: list[str], text: str) -> list[str]:
         out.append(text[low:high])
         low = high
     return out
+
+
+def _whole(texts: dict[Name, str]) -> Json:
+    """Return a message of these texts."""
+    if len(texts) == 1:
+        ((name, only),) = texts.items()
+        if name[-1] != "arguments":
+            return only
+    message: dict[str, Any] = {}
+    for name, text in texts.items():
+        _put(message, name, _arguments(text) if name[-1] == "arguments" else text)
+    return message
 
 
 def _opened(chunks: list[Json], events: list[EventJson | None]) -> list[Json]:

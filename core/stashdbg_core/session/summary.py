@@ -99,5 +99,14 @@ def _with_input(recording: Recording, event: RecordedEvent, text: str, width: in
     given = _look(recording, event.input_ref, width)
     if isinstance(given, str):
         return text
+    if (place := _place(given.tree)) is not None:
+        return gist.one_line(" · ".join(part for part in (text, place) if part), width)
     said = gist.brief(given.tree, max(width // 3, 12))
     return gist.one_line(" → ".join(part for part in (said, text) if part), width)
+
+
+def _place(given: Json) -> str | None:
+    """Return where a program asked for a value such as the time, which was given nothing else; None for a call."""
+    if type(given) is not dict or not {"lane", "site"} <= given.keys() <= {"lane", "site", "soft"}:
+        return None
+    return str(given["site"])
