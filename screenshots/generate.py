@@ -1,4 +1,7 @@
-"""Draws the pictures of README and docs from the real app: ``python screenshots/generate.py [NAME…]``.
+"""Draws the pictures of README and docs from the real app: ``python screenshots/generate.py [--check] [NAME…]``.
+
+With ``--check`` nothing is written: the pictures that do not say what the app says now are named, and the exit code
+is 1.
 
 Each scene is the app on a recording, some keys and a size; written is Textual's own SVG without the web fonts it
 would fetch.
@@ -7,14 +10,17 @@ would fetch.
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from running import draw_running
 from textual.pilot import Pilot
 
 from stashdbg import fork, open_recording, write_recording
@@ -23,6 +29,10 @@ from stashdbg_tui.diff_app import DiffApp
 
 HERE = Path(__file__).parent
 DEMO = HERE.parent / "stashdbg" / "data" / "demo.json"
+_TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
+_OF_TODAY = re.compile(
+    r"^run-\d|^\d{4}-\d\d-\d\d|^\d\d:\d\d|^[\d.:]+$|^(ms|s|µs)$|^[─█▁▂▃▄▅▆▇]+$|127\.0\.0\.1:\d|[0-9a-f]{32}|\"r-[0-9a-f]"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ class Scene:
     rows: int = 34
 
 
+RUNNING = ("run-preview", "run-ended")
+"""Drawn together, of one run."""
 FAILED = ("G", "X")
 FIELD = ("2", "tab", "j", "j")
 
@@ -102,13 +114,43 @@ async def draw_diff() -> str:
             return without_web_fonts(app.export_screenshot(title="stashdbg diff"))
 
 
-def main(names: list[str]) -> int:
-    """Write the scenes of these names, all of them if there are none."""
-    for name in names or (*SCENES, "diff"):
-        target = HERE / f"{name}.svg"
-        picture = asyncio.run(draw_diff() if name == "diff" else draw(SCENES[name]))
-        target.write_text(picture + "\n", encoding="utf-8")
-        print(target.relative_to(HERE.parent))
+def says(svg: str) -> list[str]:
+    """Return the words of a picture in order, without the times and ids that a run of today has."""
+    words = " ".join(html.unescape(text) for text in _TEXT.findall(svg)).replace("\N{NO-BREAK SPACE}", " ").split()
+    return [word for word in words if not _OF_TODAY.search(word)]
+
+
+def drawn(names: list[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the file and the SVG of the scenes of these names, of all if there are none."""
+    wanted = names or [*SCENES, "diff", *RUNNING]
+    if set(wanted) & {"run", *RUNNING}:
+        for name, picture in asyncio.run(draw_running(settled)).items():
+            yield HERE / f"{name}.svg", without_web_fonts(picture) + "\n"
+    for name in wanted:
+        if name not in {"run", *RUNNING}:
+            picture = asyncio.run(draw_diff() if name == "diff" else draw(SCENES[name]))
+            yield HERE / f"{name}.svg", picture + "\n"
+
+
+def stale(names: list[str]) -> list[str]:
+    """Return the pictures, of these names or all, that do not say what the app says now."""
+    return [
+        file.name
+        for file, picture in drawn(names)
+        if not file.exists() or says(picture) != says(file.read_text("utf-8"))
+    ]
+
+
+def main(words: list[str]) -> int:
+    """Write, or check, the scenes of these names, all of them if there are none."""
+    names = [word for word in words if word != "--check"]
+    if "--check" in words:
+        found = stale(names)
+        print("\n".join(f"stale: screenshots/{name}" for name in found) or "all pictures are current")
+        return 1 if found else 0
+    for file, picture in drawn(names):
+        file.write_text(picture, encoding="utf-8")
+        print(file.relative_to(HERE.parent))
     return 0
 
 

@@ -43,7 +43,8 @@ def test_ids_are_unique_and_words_are_whole():
         assert entry.tooltip[0].isupper() and entry.tooltip.endswith(".")
         assert not FORBIDDEN & {*entry.keys, *entry.fixed}
         assert not any(key.startswith("alt+") for key in entry.keys)
-    assert sum(entry.footer is not None for entry in COMMANDS if entry.id != "program.stop") <= 9
+    unseen = {"step.back", "program.stop"}  # shown with its reverse; shown in place of program.run
+    assert sum(entry.footer is not None for entry in COMMANDS if entry.id not in unseen) <= 9
 
 
 def test_the_key_page_is_current(root):

@@ -11,6 +11,7 @@ import pytest
 
 from stashdbg_core.session.payload_lines import PayloadLines
 from stashdbg_core.store.writer import write_recording
+from stashdbg_tui.screens.main import MainScreen
 from stashdbg_tui.widgets.payload_view import PayloadView
 from stashdbg_tui.workers.loader import load
 
@@ -115,3 +116,20 @@ def test_a_file_that_takes_long_is_said_to_be_opening(drive, recordings, agent, 
         assert "opening" not in d.text() and d.screen.session.recording.path.name == "slow.json"
 
     drive(test, recording=recordings.endless_run(3))
+
+
+def test_the_styles_of_the_first_screen_are_there_when_it_is_composed(drive, agent, monkeypatch):
+    # From Python 3.12 on, tasks start at once: a screen is composed before Textual reads the screen's own styles.
+    widths: list[object] = []
+
+    class EarlyScreen(MainScreen):
+        def compose(self):
+            widths.extend(rule.styles.width for rule in self.app.stylesheet.rules_map.get("#timeline", ()))
+            return super().compose()
+
+    monkeypatch.setattr("stashdbg_tui.app.MainScreen", EarlyScreen)
+
+    async def test(_):
+        assert widths
+
+    drive(test, recording=agent)

@@ -112,7 +112,7 @@ def test_the_runs_of_a_file_are_offered_and_one_can_be_opened_after_another(home
 
     async def test(driver):
         assert isinstance(driver.app.screen, PickScreen)
-        assert "Runs in  traces.jsonl" in driver.text()
+        assert "Runs in traces.jsonl" in driver.text() and "an outcome" in driver.text()
         assert "1  flow a" in driver.text()
         await driver.press("down", "enter")
         assert driver.screen.session.recording.path == path / "2"

@@ -178,7 +178,7 @@ def test_help_lists_every_command_and_closes_again(drive, agent):
 
     async def test(d):
         await d.press("question_mark")
-        text = d.app.screen.query_one("#help-text").visual.plain
+        text = " ".join(d.app.screen.query_one("#help-text").visual.plain.split())
         assert all(entry.tooltip in text for entry in COMMANDS)
         await d.press("j", "q")
         assert d.app.screen is d.screen and not d.app._exit

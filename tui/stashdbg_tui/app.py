@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.worker import get_current_worker
@@ -73,6 +73,9 @@ class StashApp(App[None]):
     """
 
     TITLE = "stashdbg"
+    # The main screen's styles are the app's: where tasks start at once (Python 3.12), Textual composes a screen before
+    # it loads that screen's own styles.
+    CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
@@ -208,18 +211,20 @@ class StashApp(App[None]):
         self._opening = None
         choices = choices_of_runs(message.path, message.runs)
         self.paths = [*(choice.path for choice in choices), *(path for path in self.paths if path != message.path)]
-        self._push_picker(f"Runs in  {message.path.name}", lambda: choices)
+        from stashdbg_tui.screens.pick import WORDS_OF_RUNS
+
+        self._push_picker(f"Runs in {message.path.name}", lambda: choices, hint=WORDS_OF_RUNS)
 
     def action_choose_file(self, said: str = "") -> None:
         """Offer what was opened lately and the sessions of agents nearby."""
         from stashdbg_tui.workers.finder import find_choices
 
-        self._push_picker("Open", partial(find_choices, self.recent_file), said)
+        self._push_picker("Open", partial(find_choices, self.recent_file), said=said)
 
-    def _push_picker(self, title: str, find: Callable[[], Sequence[Choice]], said: str = "") -> None:
+    def _push_picker(self, title: str, find: Callable[[], Sequence[Choice]], **words: str) -> None:
         from stashdbg_tui.screens.pick import PickScreen
 
-        self.push_screen(PickScreen(title, find, said=said), self._chosen)
+        self.push_screen(PickScreen(title, find, **words), self._chosen)
 
     def _chosen(self, path: Path | None) -> None:
         if path is not None:
@@ -247,6 +252,13 @@ class StashApp(App[None]):
             self.exit()
         else:
             self.main_screen.show_failure(message.path, message.error)
+
+    def action_command_palette(self) -> None:
+        """Show the palette, unless it is open."""
+        from stashdbg_tui.palette import Palette
+
+        if not Palette.is_open(cast("App[object]", self)):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_help(self) -> None:
         """Show every key."""
@@ -276,6 +288,11 @@ class StashApp(App[None]):
             self.pop_screen()
         elif not self.stop_reading():
             self.main_screen.action_dismiss_view()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take no more keys once on the way out: what they would act on is being taken down."""
+        if not (self._exit and isinstance(event, events.InputEvent)):
+            await super().on_event(event)
 
     def _fatal_error(self) -> None:
         """Leave on an error of our own, printing frames without their variables."""

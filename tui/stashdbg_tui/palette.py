@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import keys_now
 from stashdbg_tui.command import MAIN_SCOPES
 from stashdbg_tui.commands import in_scope
+from stashdbg_tui.screens.left_once import LeftOnce
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from stashdbg_tui.app import StashApp
+
+
+class Palette(LeftOnce, CommandPalette):
+    """Textual's palette, but for two faults of Textual 8.2 that end the app when keys come fast.
+
+    It looks for its list when it was closed meanwhile, and pages through a list that was not laid out yet.
+    """
+
+    def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
+        """Do as every node does, but take no worker's failure as the app's."""
+        return super().run_worker(*arguments, **{**options, "exit_on_error": False})
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):
+            super()._action_command_list(action)
 
 
 class CommandsProvider(Provider):

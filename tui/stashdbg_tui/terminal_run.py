@@ -10,7 +10,8 @@ from rich.console import Console
 from stashdbg_core.programs.run_plan import RunPlan
 from stashdbg_core.programs.runs import RunResult
 from stashdbg_core.programs.starting import quiet
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.programs.watched_run import ending_words
+from stashdbg_core.sanitize import sanitize_line, shorten
 
 
 def run_in_terminal(plan: RunPlan) -> RunResult:
@@ -24,11 +25,12 @@ def run_in_terminal(plan: RunPlan) -> RunResult:
     run = plan.program(quiet, streams="ours")
     run.start()
     result = run.wait()
-    report = result.report
-    counts = f": {report.matched:,} served, {report.live:,} live" if report is not None else ""
-    console.print(f"stashdbg: {shorten(plan.command.words(), 60)} ended with exit code {result.exit_code}{counts}")
-    if report is not None and report.divergences:
-        console.print(str(report))
+    first, *others = ending_words(result, plan.command)
+    console.print(f"stashdbg: {shorten(first, 300)}")
+    for line in others:
+        console.print(sanitize_line(line))
+    if result.path is not None:
+        console.print(f"stashdbg: recorded in {shorten(str(result.path), 200)}")
     console.print("stashdbg: Enter goes back to the screen")
     _wait_for_enter()
     return result

@@ -83,7 +83,7 @@ class Preview:
             lines += _listed(self.effects)
         lines += [f"runs for real although recorded: {name}" for name in self.rerun]
         if self.placeholders:
-            lines.append("placeholders that the program may send out (--secret PLACEHOLDER=env:NAME fills one in):")
+            lines.append("placeholders it may send out (--secret PLACEHOLDER=env:NAME fills one):")
             lines += [f"  {text}  from event {seq}" for text, seq in self.placeholders[:_SHOWN]]
             more = len(self.placeholders) - _SHOWN
             lines += [f"  and {more:,} more"] if more > 0 else []

@@ -127,10 +127,10 @@ class ProgramRun:
         """
         try:
             self._server = Server(self._mode, self.command.seed)
-            variables = environment(self.command, self._server.path, self._server.token, os.environ)
+            variables = environment(self.command, self._mode, self._server.path, self._server.token, os.environ)
             if self._streams != "pipes":
                 self._signals.catch()
-            self._process = start(self.command, variables, self._streams)
+            self._process = start(self.command, variables, self._streams, offline=self._mode == "replay")
             self._signals.pass_to(self._process)
             self._server.attach(self.answering)
         except BaseException as error:
@@ -225,6 +225,6 @@ def unhooked(command: Command) -> StashError:
     if flag is not None:
         return isolated(flag)
     return invalid_input(
-        f"nothing was recorded: no Python that {command.words(80)} started has loaded stashdbg's hooks",
+        f"nothing was recorded or served: no Python that {command.words(80)} started has loaded stashdbg's hooks",
         hint="name a Python program; one started with -I, -E or -S, or without PYTHONPATH, cannot be recorded",
     )

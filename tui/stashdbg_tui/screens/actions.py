@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings, closing
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 ACTIONS = (
@@ -51,7 +52,7 @@ class ActionRows(OneLine, can_focus=True):
         self.refresh()
 
 
-class ActionsScreen(ModalScreen[str | None]):
+class ActionsScreen(LeftOnce, ModalScreen[str | None]):
     """Returns the chosen action's name, or None."""
 
     CSS_PATH = "dialog.tcss"

@@ -20,6 +20,7 @@ from textual.worker import Worker, get_current_worker
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
+from stashdbg_tui.screens.left_once import LeftOnce
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
@@ -86,7 +87,7 @@ class Progressed(Message):
         return isinstance(message, Progressed)
 
 
-class Dialog(ModalScreen[T]):
+class Dialog(LeftOnce, ModalScreen[T]):
     """A frame in the middle of the screen. Subclasses say what is in it, and what is done."""
 
     CSS_PATH = "dialog.tcss"

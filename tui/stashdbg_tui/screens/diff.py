@@ -25,6 +25,7 @@ from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.command import Scope
 from stashdbg_tui.copying import copy_note
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.diff_lines import DiffHead, DiffStatus, DiffStrip, ShortKeys
 from stashdbg_tui.widgets.diff_rows import DiffRows
@@ -63,7 +64,7 @@ class RowRead(Message):
         self.blocks = blocks
 
 
-class DiffScreen(Screen[None]):
+class DiffScreen(LeftOnce, Screen[None]):
     """The difference of two recordings.
 
     Args:
@@ -352,7 +353,7 @@ class DiffScreen(Screen[None]):
 
     def leave(self) -> None:
         """Close this view, unless it is all there is."""
-        self.app.pop_screen()
+        self.dismiss()
 
     def action_open(self) -> None:
         """Open the chosen side in the debugger, at this event."""

@@ -24,10 +24,13 @@ from stashdbg_core.sanitize import sanitize_line
 from stashdbg_core.session.fork_edit import Proposal, named_path, save_fork, suggested_path
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.diff_text import DiffText
 
 Wish = Literal["edit", "inline", "done", "drop"]
 """Edit again in the user's editor, or here; the editor's window is closed; throw the draft away."""
+_SAVES = "Enter save  Tab to the difference, where e edits again  Esc keep the draft"
+_RUNS = "Enter save  Ctrl+R save and run  Tab to the difference, e edits  Esc keep draft"
 
 
 class SafeTextArea(TextArea):
@@ -41,7 +44,7 @@ class SafeTextArea(TextArea):
         return Text(line, end="", no_wrap=True)
 
 
-class InlineScreen(Screen[str | None]):
+class InlineScreen(LeftOnce, Screen[str | None]):
     """The draft in an editor of our own; ends with the text, or None where nothing changed.
 
     Args:
@@ -69,7 +72,7 @@ class InlineScreen(Screen[str | None]):
         self.dismiss(None if text == self._text else text)
 
 
-class DraftScreen(ModalScreen[Wish | None]):
+class DraftScreen(LeftOnce, ModalScreen[Wish | None]):
     """What is wrong with a draft, and what to do about it; None leaves it for later.
 
     Args:
@@ -120,7 +123,7 @@ class ForkRefused(Message):
         self.error = error
 
 
-class ForkScreen(Screen["Recording | Wish | None"]):
+class ForkScreen(LeftOnce, Screen["Recording | Wish | None"]):
     """A fork before it is saved: what it is, the difference, and its name.
 
     Args:
@@ -136,6 +139,8 @@ class ForkScreen(Screen["Recording | Wish | None"]):
         self._proposal = proposal
         self._suggested = suggested_path(proposal.edit.recording)
         self._is_saving = False
+        self.runs = False
+        """Whether the program is to be run on from the fork."""
 
     def compose(self) -> ComposeResult:
         """Make the parts."""
@@ -146,11 +151,18 @@ class ForkScreen(Screen["Recording | Wish | None"]):
         with Horizontal(id="fork-name"):
             yield Label("save as", markup=False)
             yield Input(self._suggested.name, id="fork-file", compact=True, select_on_focus=False)
-        yield Static(
-            "Enter: save   Tab: difference (e, i: edit again; u; w)   Esc: keep the draft",
-            classes="edit--help",
-            markup=False,
-        )
+        yield Static(_RUNS if self.can_run else _SAVES, classes="edit--help", markup=False)
+
+    @property
+    def can_run(self) -> bool:
+        """Whether it is known which program made the recording."""
+        return "command" in self._proposal.edit.recording.meta
+
+    def action_run(self) -> None:
+        """Save, and then show what running on would do."""
+        if self.can_run:
+            self.runs = True
+            self._save_as(self.query_one(Input).value)
 
     def on_mount(self) -> None:
         """Show the difference."""
@@ -175,10 +187,14 @@ class ForkScreen(Screen["Recording | Wish | None"]):
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
+        self.runs = False
+        self._save_as(event.value)
+
+    def _save_as(self, name: str) -> None:
         if self._is_saving:
             return
         try:
-            path = named_path(event.value, self._suggested)
+            path = named_path(name, self._suggested)
         except StashError as refusal:
             self._refuse(refusal)
             return

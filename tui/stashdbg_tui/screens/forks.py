@@ -26,6 +26,7 @@ from stashdbg_core.session.branches import branch_lines, line_of, pair_of
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui import safe
 from stashdbg_tui.command import Scope
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.branch_list import BranchList
 from stashdbg_tui.widgets.diff_lines import ShortKeys
 
@@ -71,7 +72,7 @@ class _Paths(Suggester):
         return None if found is None or not start else value[: len(value) - len(start)] + found
 
 
-class ForksScreen(Screen[Path | None]):
+class ForksScreen(LeftOnce, Screen[Path | None]):
     """The tree.
 
     Args:
@@ -125,6 +126,8 @@ class ForksScreen(Screen[Path | None]):
 
     @on(LineageRead)
     def _show(self, message: LineageRead) -> None:
+        if self.is_left:
+            return
         self.ready = True
         found = message.found
         if found is None:

@@ -18,9 +18,9 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
+from stashdbg_tui.verbs.ablating import Ablating
 from stashdbg_tui.verbs.moving import Moving
 from stashdbg_tui.verbs.running import Running
-from stashdbg_tui.verbs.tracing import Tracing
 from stashdbg_tui.verbs.trusting import Trusting
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.key_line import KeyLine
@@ -48,10 +48,9 @@ def _is_converted(path: Path) -> bool:
         return False
 
 
-class MainScreen(Running, Trusting, Moving, Tracing):
+class MainScreen(Running, Trusting, Moving, Ablating):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
-    CSS_PATH = "main.tcss"
     AUTO_FOCUS = "#timeline"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-roomy")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012

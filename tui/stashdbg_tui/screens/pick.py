@@ -21,9 +21,12 @@ from textual.widgets import Input, Label, Static
 from stashdbg_core.session.choices import Choice, narrowed
 from stashdbg_tui import safe
 from stashdbg_tui.command import Scope
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.pick_list import PickList
 
 _KEYS = "↑ ↓ move  Enter open  Esc clear or close  Ctrl+Q quit"
+_WORDS_OF_FILES = "words of a title, a tool, a folder, a day"
+WORDS_OF_RUNS = "words of a title, a time, an outcome"
 _EMPTY = (
     ("nothing to open yet\n\n", "bold"),
     ("Nothing was opened here before, and no sessions of Claude Code, Codex,\n", "$muted"),
@@ -44,13 +47,14 @@ class ChoicesFound(Message):
         self.choices = choices
 
 
-class PickScreen(Screen[Path | None]):
+class PickScreen(LeftOnce, Screen[Path | None]):
     """The choice.
 
     Args:
         title: What is chosen.
         find: Returns what there is to choose from; called in a thread.
         said: Said in the status line until something is typed.
+        hint: Which words narrow the choice down.
     """
 
     CSS_PATH = "pick.tcss"
@@ -66,11 +70,14 @@ class PickScreen(Screen[Path | None]):
 
     listing = getters.query_one("#pick-list", PickList)
 
-    def __init__(self, title: str, find: Callable[[], Sequence[Choice]], *, said: str = "") -> None:
+    def __init__(
+        self, title: str, find: Callable[[], Sequence[Choice]], *, said: str = "", hint: str = _WORDS_OF_FILES
+    ) -> None:
         super().__init__()
         self._title = title
         self._find = find
         self._said = said
+        self._hint = hint
         self._all: Sequence[Choice] = ()
         self.ready = False
 
@@ -79,7 +86,7 @@ class PickScreen(Screen[Path | None]):
         yield Static(safe.line(self._title), id="pick-title")
         with Horizontal(id="pick-field"):
             yield Label("search", markup=False)
-            yield Input(id="pick-search", compact=True, placeholder="words of a title, a tool, a folder, a day")
+            yield Input(id="pick-search", compact=True, placeholder=self._hint)
         yield PickList(id="pick-list")
         with Middle(id="pick-notice"):
             yield Static(Content.assemble(*_EMPTY), id="pick-empty")
@@ -96,6 +103,8 @@ class PickScreen(Screen[Path | None]):
 
     @on(ChoicesFound)
     def _show(self, message: ChoicesFound) -> None:
+        if self.is_left:
+            return
         self.ready = True
         self._all = message.choices
         self.set_class(not self._all, "-empty")

@@ -24,6 +24,7 @@ _ACTIONS = {
     "recordings": "list('recordings')",
     "stats": "stats",
     "why": "why",
+    "ablate": "ablate",
     "last": "last",
     "origin": "origin",
     "follow": "follow_tail",

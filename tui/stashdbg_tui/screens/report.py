@@ -31,6 +31,7 @@ from stashdbg_core.session.words import size_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings, keys_now
 from stashdbg_tui.commands import Scope, command
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.screens.report_export import ReportExportDialog
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 from stashdbg_tui.widgets.panel import Panel, PanelRow
@@ -144,7 +145,7 @@ class ReportKeys(OneLine):
         yield " close, nothing is written", "keys--label"
 
 
-class ReportScreen(Screen[str]):
+class ReportScreen(LeftOnce, Screen[str]):
     """Returns a sentence about the archive that was written, or None.
 
     Args:

@@ -18,11 +18,14 @@ from stashdbg_core.programs.preview import Preview
 from stashdbg_core.programs.run_plan import RunOffer, RunPlan, RunWishes, offer_run, plan_run, preview_run
 from stashdbg_core.sanitize import shorten
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field
-from stashdbg_tui.widgets.panel import Panel, PanelRow
+from stashdbg_tui.widgets.panel import Panel
+from stashdbg_tui.widgets.plain_rows import headed_rows, room_in_dialog
 from stashdbg_tui.widgets.tick_box import TickBox
 
 _AROUND = 17
 """Lines of the dialog that are not the preview."""
+_ROOMY = 28
+"""Lines of a screen from which on there is a blank around the list."""
 _FEWEST = 4
 _CHANGED = "this is what will run now; Run starts it"
 
@@ -58,7 +61,7 @@ class RunDialog(Dialog[ChosenRun]):
         self._offer: RunOffer | None = None
         self._plan: RunPlan | None = None
         """What is shown, if it can be run."""
-        self._rows: list[PanelRow] = []
+        self._lines: list[str] = []
 
     def body(self) -> Iterable[Widget]:
         """Return the command, what it will do, and what can be changed."""
@@ -146,14 +149,18 @@ class RunDialog(Dialog[ChosenRun]):
         self._show_preview(plan.preview)
 
     def _show_preview(self, preview: Preview) -> None:
-        self._rows = [PanelRow([_styled(line)]) for line in preview.lines()[1:]]
-        panel = self.query_one(Panel)
-        panel.show_rows("preview", "", self._rows)
-        panel.cursor = -1
+        self._lines = preview.lines()[1:]
         self._fit()
 
     def _fit(self) -> None:
-        self.query_one(Panel).styles.height = min(len(self._rows), max(self.size.height - _AROUND, _FEWEST))
+        rows = headed_rows(self._lines, room_in_dialog(self.app.size.width))
+        panel = self.query_one(Panel)
+        panel.show_rows("preview", "", rows)
+        panel.cursor = -1
+        height = min(len(rows), max(self.size.height - _AROUND, _FEWEST))
+        panel.styles.height = panel.styles.max_height = height
+        panel.can_focus = len(rows) > height
+        panel.styles.margin = (1, 0) if self.size.height >= _ROOMY else 0
 
     def _copy(self) -> None:
         from stashdbg_tui.copying import copy_note
@@ -186,9 +193,3 @@ def _offered(recording: Recording) -> _Offered:
         return _Offered(offer, preview_run(offer), None)
     plan = plan_run(offer, RunWishes())
     return _Offered(offer, plan.preview, plan)
-
-
-def _styled(line: str) -> tuple[str, str]:
-    if line.startswith(" "):
-        return line, "text"
-    return line, "error" if line.startswith("placeholders") else "strong"

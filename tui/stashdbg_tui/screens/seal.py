@@ -22,7 +22,7 @@ from stashdbg_tui.widgets.tick_box import TickBox
 
 _PROVES = "any later change of an event, a value, their order or meta shows, and where"
 _CAVEAT = "Without a signature, or a root kept elsewhere, whoever holds both files can seal them anew."
-_KEEP = "Keep the root where whoever can change the files cannot; verify compares it."
+_KEEP = "Keep the root out of reach of whoever can change the files; verify compares it."
 
 
 class Sealed(NamedTuple):

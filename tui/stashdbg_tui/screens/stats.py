@@ -19,6 +19,7 @@ from stashdbg_core.session.usage import Usage
 from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings, closing
+from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.theme import channel_colour
 
 _PAUSE_SECONDS = 0.004
@@ -34,7 +35,7 @@ _CHARTS: dict[Measure, tuple[str, str, str]] = {
 Pieces = list[tuple[str, str]]
 
 
-class StatsScreen(ModalScreen[None]):
+class StatsScreen(LeftOnce, ModalScreen[None]):
     """What a run took, drawn when it is added up.
 
     Args:
@@ -120,8 +121,8 @@ def _total(series: Series, measure: Measure) -> str:
 
 def _table(stats: RunStats, width: int) -> Pieces:
     rows = sorted(stats.names.items(), key=lambda item: (-item[1].ms, -item[1].calls))
-    name_width = max(min(width - 56, 40), 14)
-    head = f"{'':{name_width + 2}}{'calls':>7}{'errors':>8}{'time':>11}{'slowest':>11}{'tokens in':>11}{'out':>9}\n"
+    name_width = max(min(width - 53, 40), 12)
+    head = f"{'':{name_width + 2}}{'calls':>6}{'errors':>7}{'time':>10}{'slowest':>10}{'tokens in':>10}{'out':>8}\n"
     pieces: Pieces = [("By name\n", "bold $accent"), (head, "$muted")]
     for (channel, key), row in rows[:_NAMES]:
         pieces += _row(channel, key, row, stats.usage_of(channel, key), name_width)
@@ -131,11 +132,11 @@ def _table(stats: RunStats, width: int) -> Pieces:
 
 
 def _row(channel: str, key: str, row: NameStats, usage: Usage | None, name_width: int) -> Pieces:
-    used = f"{usage.input:>11,}{usage.output:>9,}" if usage is not None else ""
+    used = f"{usage.input:>10,}{usage.output:>8,}" if usage is not None else ""
     return [
         (f"  {safe.fit(f'{channel} {key}', name_width)}", f"$channel-{channel_colour(channel)}"),
-        (f"{row.calls:>7,}", ""),
-        (f"{row.errors or '':>8}", "bold $text-error"),
-        (f"{duration_words(row.ms):>11}{duration_words(row.slowest):>11}", ""),
+        (f"{row.calls:>6,}", ""),
+        (f"{row.errors or '':>7}", "bold $text-error"),
+        (f"{duration_words(row.ms):>10}{duration_words(row.slowest):>10}", ""),
         (f"{used}\n", ""),
     ]

@@ -38,6 +38,11 @@ class Forking(SessionScreen):
         """Whether the rest of the file is still to come; one that is followed is whole as far as it goes."""
         return self.status.progress not in (None, "following")
 
+    @property
+    def partial_words(self) -> str:
+        """Why what needs all of a recording has to wait."""
+        return "the rest of the file is still being read"
+
     # Editing
 
     def action_edit_value(self, inline: bool = False) -> None:
@@ -49,7 +54,7 @@ class Forking(SessionScreen):
             self.status.show("there is no event to edit")
             return
         if self._is_partial:
-            self.status.show("the rest of the file is still being read")
+            self.status.show(self.partial_words)
             return
         try:
             edit = start_edit(session.recording, session.position)
@@ -134,7 +139,14 @@ class Forking(SessionScreen):
             hint = f"\n{failure.hint}" if failure.hint else ""
             self._ask(edit, draft, "This is not a value yet", f"{failure.message}{hint}\nWhat you wrote is kept.")
             return
-        self.app.push_screen(ForkScreen(proposal), partial(self._proposed, edit, draft))
+        screen = ForkScreen(proposal)
+
+        def left(wish: Recording | Wish | None) -> None:
+            self._proposed(edit, draft, wish)
+            if isinstance(wish, Recording) and screen.runs:
+                self.action_run_program()
+
+        self.app.push_screen(screen, left)
 
     def _ask(self, edit: ForkEdit, draft: Draft, title: str, message: str, *, waits: bool = False) -> None:
         from stashdbg_tui.screens.edit import DraftScreen
@@ -177,7 +189,12 @@ class Forking(SessionScreen):
         if self.session is not None:
             self.follow(self.session.last())
         name = shorten(fork.path.name, 60) if fork.path is not None else "the fork"
-        self.status.show(f"saved as {name}; = compares it with its parent")
+        runs = "r runs the program on, " if "command" in fork.meta else ""
+        self.status.show(f"saved as {name}; {runs}= compares it with its parent")
+
+    @abstractmethod
+    def action_run_program(self) -> None:
+        """Show what running on would do."""
 
     @abstractmethod
     def show_recording(self, recording: Recording, *, progress: str | None = None) -> None:
@@ -198,7 +215,7 @@ class Forking(SessionScreen):
 
         session = self.session
         if session is not None and self._is_partial:
-            self.status.show("the rest of the file is still being read")
+            self.status.show(self.partial_words)
             return
         recording = session.recording if session is not None else None
         limits = cast("StashApp", self.app).limits

@@ -22,6 +22,7 @@ from stashdbg_tui.verbs.forking import Forking
 from stashdbg_tui.verbs.panes import Panes
 from stashdbg_tui.widgets.key_line import KeyLine
 from stashdbg_tui.widgets.panel import PanelRow
+from stashdbg_tui.widgets.plain_rows import output_rows
 
 # The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from stashdbg_tui.screens.run import ChosenRun
 
 _TICK_SECONDS = 0.2
-_LOOKS = {"stdout": ("  ", "text"), "stderr": ("e ", "text"), "note": ("• ", "evidence")}
-"""The sign before a line of output, and its look."""
 
 
 class Looked(Message):
@@ -51,9 +50,12 @@ class Looked(Message):
 class ParentFound(Message):
     """It is known what a run is compared with."""
 
-    def __init__(self, sides: tuple[Recording, Recording]) -> None:
+    def __init__(self, parent: Recording, made: Recording, *, opens: bool) -> None:
         super().__init__()
-        self.sides = sides
+        self.parent = parent
+        self.made = made
+        self.opens = opens
+        """Whether the run is still to be shown."""
 
 
 class Running(Panes, Forking):
@@ -70,7 +72,8 @@ class Running(Panes, Forking):
         """Its recording, as far as it was looked at."""
         self._run_timer: Timer | None = None
         self._looking_at_run = False
-        self._output_seen = -1
+        self._output_seen = -1, 0
+        """Which version of the output is shown, and in which width."""
         self._after_stop: str | None = None
         """What to do when the program has ended: the name of an action."""
         self._sides: tuple[Recording, Recording] | None = None
@@ -92,6 +95,11 @@ class Running(Panes, Forking):
         """Whether a program runs."""
         return self.live is not None and self._run_timer is not None
 
+    @property
+    def partial_words(self) -> str:
+        """Why what needs all of a recording has to wait."""
+        return "the program is still running" if self.runs else super().partial_words
+
     # Starting
 
     def action_run_program(self) -> None:
@@ -103,7 +111,7 @@ class Running(Panes, Forking):
         if self.session is None:
             return
         if self._is_partial:
-            self.status.show("the rest of the file is still being read")
+            self.status.show(self.partial_words)
             return
         from stashdbg_core.programs.command import recorded_command
         from stashdbg_tui.screens.run import RunDialog
@@ -124,7 +132,7 @@ class Running(Panes, Forking):
     def _watch(self, plan: RunPlan) -> None:
         from stashdbg_core.programs.watched_run import WatchedRun
 
-        self._plan, self._shown, self._sides, self._output_seen = plan, None, None, -1
+        self._plan, self._shown, self._sides = plan, None, None
         self.live = WatchedRun(lambda say, output: plan.program(say, output), plan.command.words(60))
         self.live.start()
         self._run_timer = self.set_interval(_TICK_SECONDS, self._look_at_run)
@@ -134,6 +142,7 @@ class Running(Panes, Forking):
 
     def _run_in_terminal(self, plan: RunPlan) -> None:
         """Give the terminal to the program until it ends."""
+        from stashdbg_core.programs.runs import unhooked
         from stashdbg_tui.terminal_run import run_in_terminal
 
         try:
@@ -144,15 +153,11 @@ class Running(Panes, Forking):
         except StashError as failure:
             self.say_failure(failure)
         else:
-            self._plan = plan
+            self._plan, self.live = plan, None
             if result.path is None:
-                self.status.show("nothing was recorded: the program has loaded no hooks")
+                self.status.show(unhooked(plan.command).message)
             else:
-                self._open_run(result.path)
-
-    def _open_run(self, path: Path) -> None:
-        self.greeting = f"recorded in {shorten(path.name, 60)}; = compares it with its parent"
-        cast("StashApp", self.app).open_file(path)
+                self._find_parent(plan.recording, result.path)
 
     # Following
 
@@ -164,7 +169,7 @@ class Running(Panes, Forking):
         if self._is_of_run:
             self.status.progress = live.words()
             self.status.refresh()
-        if live.tail.version != self._output_seen and self.panel.kind == "run":
+        if self.panel.kind == "run" and (live.tail.version, self.panel.size.width) != self._output_seen:
             self.list_rows("run")
         if not self._looking_at_run and not self.busy:
             self._looking_at_run = True
@@ -206,8 +211,8 @@ class Running(Panes, Forking):
             self.show_recording(recording, progress=progress)
             if has_panel and begins:
                 self.list_rows("run")
-            if (begins or at_end) and self.session is not None:
-                self.follow(self.session.last())
+            if begins or at_end:
+                self._go_to_end()
         self._shown = recording
 
     def _ended(self, live: WatchedRun, error: StashError | None) -> None:
@@ -225,10 +230,8 @@ class Running(Panes, Forking):
             self.list_rows("run")
         said = shorten(live.ending()[0], 100) if error is None else shorten(error.message, 100)
         if self._shown is not None and live.path is not None and self._plan is not None:
-            app = cast("StashApp", self.app)
-            app.paths += [live.path] if live.path not in app.paths else []
-            compare = (keys_now(self.app, command("compare")) or [":compare"])[0]
-            said = f"{said}; {compare} shows the difference"
+            self._take_up(self._shown)
+            said = f"{said}; {self._compare_words}"
             self._find_parent(self._plan.recording, self._shown)
         self.status.show(said)
         self.show_run_keys()
@@ -236,14 +239,39 @@ class Running(Panes, Forking):
             self.call_later(self.run_answer, self._after_stop)
 
     @work(thread=True, exclusive=True, group="parent", exit_on_error=False)
-    def _find_parent(self, start: Recording, made: Recording) -> None:
+    def _find_parent(self, start: Recording, made: Recording | Path) -> None:
+        """Find what a run is compared with: the parent of what it was run on from, or that itself."""
         from stashdbg_core.programs.parents import parent_of
+        from stashdbg_core.store.open import open_recording
 
-        self.post_message(ParentFound((parent_of(made) or start, made)))
+        try:
+            opened = open_recording(made) if isinstance(made, Path) else made
+        except StashError as failure:
+            self.app.call_from_thread(self.say_failure, failure)
+            return
+        self.post_message(ParentFound(parent_of(opened) or start, opened, opens=opened is not made))
 
     @on(ParentFound)
     def _parent_found(self, message: ParentFound) -> None:
-        self._sides = message.sides
+        self._sides = message.parent, message.made
+        if message.opens:
+            self._take_up(message.made)
+            self.show_recording(message.made)
+            self._go_to_end()
+            self.status.show(f"recorded in {message.made.path and message.made.path.name}; {self._compare_words}")
+
+    def _go_to_end(self) -> None:
+        if self.session is not None and self.session.position < self.session.count - 1:
+            self.follow(self.session.last())
+
+    def _take_up(self, made: Recording) -> None:
+        paths = cast("StashApp", self.app).paths
+        if made.path is not None and made.path not in paths:
+            paths.append(made.path)
+
+    @property
+    def _compare_words(self) -> str:
+        return f"{(keys_now(self.app, command('compare')) or [':compare'])[0]} shows the difference"
 
     def action_compare(self) -> None:
         """Show what a run has changed; elsewhere choose what to compare with."""
@@ -265,15 +293,15 @@ class Running(Panes, Forking):
         panel, live = self.panel, self.live
         was_open = panel.kind == "run"
         at_end = not was_open or panel.top >= panel.row_count - panel.page_rows
-        self._output_seen = live.tail.version
-        rows = [PanelRow([(_LOOKS[line.stream][0], "muted"), (line.text, _LOOKS[line.stream][1])])
-                for line in live.tail.lines()]  # fmt: skip
+        width = panel.size.width or self.size.width
+        self._output_seen = live.tail.version, width
+        rows = output_rows(live.tail.lines(), width - 2)
         stop = (keys_now(self.app, command("program.stop")) or [":stop"])[0]
         title = f"output of {live.name}" + (f" · {stop} stops it" if self.runs else "")
         self.open_panel("run", title, rows or [PanelRow([("  it has written nothing yet", "muted")])], focus=False)
         panel.cursor = -1  # lines that are only read
         if at_end:
-            panel.scroll_to_row(len(rows))
+            panel.call_after_refresh(panel.scroll_to_row, len(rows))  # it may have no height yet
 
     def action_copy(self, what: str) -> None:
         """Copy; of a run, the command that makes it without a screen."""

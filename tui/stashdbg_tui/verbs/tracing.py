@@ -26,6 +26,9 @@ _TEXT = 200
 class Tracing(SessionScreen):
     """Going back to causes, by evidence."""
 
+    slice: Slice | None = None
+    """What was listed last."""
+
     def field(self) -> tuple[int, PayloadPart, str] | None:
         """Return the event, part and JSON pointer of the field at the inspector's cursor; None where there is none."""
         session, pointer = self.session, self.payload.pointer
@@ -118,6 +121,7 @@ class Tracing(SessionScreen):
             else (shorten(found.text, 40) if found.text else "the input")
         )
         title = f"why {what} of event {found.seq}: outputs that reached it, latest first"
+        self.slice = found
         rows = [row for node in found.nodes for row in _node_rows(session.recording, node)]
         if len(found.nodes) == 1:
             rows.append(PanelRow([("no earlier output says anything that stands here", "muted")]))

@@ -48,7 +48,10 @@ class OneLine(Widget, can_focus=False):
         width = self.size.width
         runs = groupby(self.pieces(y, width), key=itemgetter(1))
         segments = [Segment("".join(text for text, _ in run), self.style_of(name)) for name, run in runs]
-        strip = Strip(segments).adjust_cell_length(width, self.style_of(""))
+        strip = Strip(segments)
+        if width > 0 and strip.crop(width).text.strip():  # a cut shows
+            strip = Strip([*strip.crop(0, width - 1), Segment("…", self.style_of(""))])
+        strip = strip.adjust_cell_length(width, self.style_of(""))
         return safe.in_ascii(strip) if getattr(self.app, "ascii_only", False) else strip
 
     def notify_style_update(self) -> None:

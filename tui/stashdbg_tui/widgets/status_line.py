@@ -17,7 +17,7 @@ from stashdbg_tui.widgets.one_line import OneLine, Piece
 _SEAL_STYLES = {"sealed": "status--good", "redacted": "status--good", "broken": "status--error"}
 _ROOMY = 100
 """Cells from which on the seal is told of in full."""
-_DISPENSABLE = ("lane", "offset", "place", "name")
+_DISPENSABLE = ("lane", "offset", "place", "name", "outcome")
 """Groups of words, the most dispensable first."""
 
 
@@ -47,9 +47,8 @@ class StatusLine(OneLine):
 
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
         """Return the words; what says least is left out first where they do not fit."""
-        yield " ", ""
-        if self._notice is not None:
-            yield f"{shorten(self._notice, 200)}  ", "status--notice"
+        said = [] if self._notice is None else [(f"{shorten(self._notice, 200)}  ", "status--notice")]
+        yield from ((" ", ""), *said)
         session = self.session
         if session is None:
             yield self.progress or "", "status--muted"
@@ -59,7 +58,7 @@ class StatusLine(OneLine):
         if marks:
             groups["marks"] = [(f" · {marks}", "status--notice")]
         about = list(self._recording_words(session, width))
-        room = width - 1 - _size(about)
+        room = width - 1 - _size(said) - _size(about)
         for dispensable in _DISPENSABLE:
             if sum(_size(group) for group in groups.values()) > room:
                 groups.pop(dispensable, None)

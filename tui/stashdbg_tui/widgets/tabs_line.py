@@ -15,7 +15,7 @@ from stashdbg_tui.widgets.one_line import OneLine, Piece
 PARTS: tuple[Part, ...] = get_args(Part)
 _SHORT: dict[Part, str] = {"value": "val", "input": "inp", "change": "chg", "source": "src", "fields": "fld"}
 _WORDS = 12
-"""Cells kept for the words at the right before tabs are written short."""
+"""Cells kept for words about what is wrong before tabs are written short; other words give way to the names."""
 
 
 class TabsLine(OneLine):
@@ -50,14 +50,15 @@ class TabsLine(OneLine):
             yield text, "tabs--active" if part == self.part else "tabs--tab"
         room = width - used - 2  # a blank on either side
         if room > 3:
-            text = safe.fit(self.words, min(safe.cells(safe.shown(self.words)), room))
+            words = self.words if self.trouble else _that_fit(self.words, room)
+            text = safe.fit(words, min(safe.cells(safe.shown(words)), room))
             yield " " * (room + 1 - safe.cells(text)), ""
             yield text, "tabs--problem" if self.trouble else "tabs--words"
 
     def _tabs(self, width: int) -> list[tuple[str, Part]]:
         """Return the tabs' labels, short ones where the whole names leave no room."""
         whole = [(f" {number} {part} ", part) for number, part in enumerate(PARTS, 1)]
-        if sum(len(text) for text, _ in whole) + min(len(self.words), _WORDS) < width:
+        if sum(len(text) for text, _ in whole) + (min(len(self.words), _WORDS) if self.trouble else 0) < width:
             return whole
         return [
             (text if part == self.part else f" {number} {_SHORT.get(part, part)}", part)
@@ -72,3 +73,10 @@ class TabsLine(OneLine):
             if event.x < edge:
                 self.post_message(self.Chosen(part))
                 return
+
+
+def _that_fit(words: str, room: int) -> str:
+    """Return words without the last of their parts, ``2 messages · 900 tokens``, that find no room."""
+    while safe.cells(safe.shown(words)) > room and (end := max(words.rfind(" · "), words.rfind(", "))) > 0:
+        words = words[:end]
+    return words

@@ -1,0 +1,51 @@
+"""Keys that come faster than views open and close never end the app."""
+
+from __future__ import annotations
+
+from stashdbg_core.errors import StashError
+from stashdbg_tui.screens.forks import LineageRead
+from stashdbg_tui.screens.pick import ChoicesFound
+
+
+def test_keys_that_come_before_a_view_is_gone_take_nothing_else_down(drive, agent):
+    async def test(driver):
+        app, main = driver.app, driver.app.main_screen
+        for keys in (
+            ["ctrl+o", "escape", "escape", "enter", "escape"],
+            ["t", "escape", "escape", "q", "escape"],
+            ["question_mark", "escape", "q", "escape"],
+            ["ctrl+p", "pagedown", "a", "escape", "escape"],
+            ["A", "q", "escape", "escape"],
+        ):
+            for key in keys:
+                app.simulate_key(key)
+            await driver.settle()
+            assert app._exception is None
+            assert main in app.screen_stack
+            while app.screen is not main:
+                await driver.press("escape")
+
+    drive(test, recording=agent)
+
+
+def test_what_arrives_for_a_view_that_was_left_is_dropped(drive, agent):
+    async def test(driver):
+        app = driver.app
+        for key in ("ctrl+o", "t"):
+            await driver.press(key)
+            view = app.screen
+            view.dismiss()
+            view.dismiss()
+            view.post_message(ChoicesFound([]) if key == "ctrl+o" else LineageRead(None, StashError("late")))
+            await driver.settle()
+            assert app.screen is app.main_screen
+
+    drive(test, recording=agent)
+
+
+def test_keys_typed_on_the_way_out_are_let_go(drive, agent):
+    async def test(driver):
+        for key in ("Q", "escape", "j", "slash", "q"):
+            driver.app.simulate_key(key)
+
+    assert drive(test, recording=agent).return_code in (None, 0)
