@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 DEMO = HERE.parent / "stashdbg" / "data" / "demo.json"
 _TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 _OF_TODAY = re.compile(
-    r"^run-\d|^\d{4}-\d\d-\d\d|^\d\d:\d\d|^[\d.:]+$|^(ms|s|µs)$|^[─█▁▂▃▄▅▆▇]+$|127\.0\.0\.1:\d|[0-9a-f]{32}|\"r-[0-9a-f]"
+    r"^run-\d|^\d{4}-\d\d-\d\d|^\d\d:\d\d|^[\d.:]+$|^(ms|s|µs)$|^[─█▁▂▃▄▅▆▇]+$|127\.0\.0\.1:\d|[0-9a-f]{32}|…$|\"r-[0-9a-f]"
 )
 
 

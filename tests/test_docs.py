@@ -1,6 +1,7 @@
 """Every code block of the documents is run, in order, as a reader would: one namespace and one folder a document.
 
-- ```` ```python ````: executed; with ``title="file.py"`` after the language, written to that file instead.
+- ```` ```python ````: executed.
+- Any language with ``title="file.py"`` after it: written to that file instead.
 - ```` ```pycon ````: a session of the interpreter, compared with what it prints.
 - ```` ```console ````: lines after ``$`` are run, what follows is compared; ``…`` stands for any text, a line of it
   for lines.
@@ -16,6 +17,7 @@ import doctest
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -54,6 +56,10 @@ class Block:
     line: int
     skipped: bool
 
+    @property
+    def counts(self) -> bool:
+        return not self.skipped and (self.title is not None or self.language in _RUN)
+
 
 def blocks_of(document: Path) -> list[Block]:
     text = document.read_text(encoding="utf-8")
@@ -66,18 +72,22 @@ def blocks_of(document: Path) -> list[Block]:
     return found
 
 
-WITH_CODE = [document for document in DOCUMENTS if any(block.language in _RUN for block in blocks_of(document))]
+WITH_CODE = [document for document in DOCUMENTS if any(block.counts for block in blocks_of(document))]
 
 
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda document: document.name)
-def test_every_block_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_runs(
+    document: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
+    for folder in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(folder, str(tmp_path_factory.mktemp(folder)))
     for name in ("PYTEST_ADDOPTS", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     module = types.ModuleType(f"docs_{document.stem}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in blocks_of(document):
-        if not block.skipped and block.language in _RUN:
+        if block.counts:
             run_block(block, document, module.__dict__)
 
 
@@ -141,11 +151,43 @@ def alike(expected: str, output: str) -> bool:
     return re.fullmatch("".join(parts), text) is not None
 
 
+def links_of(document: Path) -> list[tuple[Path, str]]:
+    """Return the files and anchors that a document links to."""
+    targets = [target.partition("#") for target in _LINK.findall(document.read_text(encoding="utf-8"))]
+    within = [(file, place) for file, _, place in targets if not file.startswith(("http:", "https:", "mailto:"))]
+    return [((document.parent / file).resolve() if file else document, place) for file, place in within]
+
+
+def anchors_of(document: Path) -> set[str]:
+    """Return what GitHub makes of a document's headings, outside of blocks."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", document.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_links_lead_to_files_that_are_there(document: Path) -> None:
-    targets = [target.partition("#")[0] for target in _LINK.findall(document.read_text(encoding="utf-8"))]
-    files = [target for target in targets if target and not target.startswith(("http:", "https:", "mailto:"))]
-    assert [target for target in files if not (document.parent / target).exists()] == []
+def test_links_lead_to_files_and_headings_that_are_there(document: Path) -> None:
+    astray = [
+        f"{target.name}#{place}"
+        for target, place in links_of(document)
+        if not target.exists() or (place and target.suffix == ".md" and place not in anchors_of(target))
+    ]
+    assert astray == []
+
+
+def test_readme_is_the_index_of_all_pages() -> None:
+    linked = {target for target, _ in links_of(ROOT / "README.md")}
+    assert [document.name for document in DOCUMENTS if document not in {ROOT / "README.md", *linked}] == []
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    shown = {target for document in DOCUMENTS for target, _ in links_of(document)}
+    assert sorted((ROOT / "screenshots").glob("*.svg")) == sorted(target for target in shown if target.suffix == ".svg")
+
+
+def test_generated_pages_say_what_the_code_says() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "generate.py"))["PAGES"]
+    stale = [name for name, page in made.items() if (ROOT / "docs" / name).read_text(encoding="utf-8") != page()]
+    assert stale == [], "python docs/generate.py"
 
 
 def test_a_shown_output_may_leave_text_out_and_nothing_else() -> None:

@@ -88,7 +88,7 @@ CODES = ["ERR_DIVERGENCE", "ERR_RECORDING_EXHAUSTED", "ERR_INVALID_RECORDING", "
 @pytest.fixture
 def rows(root: Path) -> dict[str, tuple[str, str]]:
     """The table of names: theirs to ours and the remark."""
-    text = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "agenticstash.md").read_text(encoding="utf-8")
     found = re.findall(r"^\| `([\w.]+)[^|]*\| ([^|]+) \| ?([^|]*?) ?\|$", text, re.M)
     assert len({theirs for theirs, _, _ in found}) == len(found)
     return {theirs: (ours, remark) for theirs, ours, remark in found}

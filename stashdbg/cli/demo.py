@@ -14,7 +14,7 @@ from stashdbg_core.errors import not_found
 
 def command(
     as_json: JsonOption = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="Colours of the screen.")] = None,
+    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
 ) -> int:
     """Open the recorded run that ships with stashdbg."""
     shipped = files("stashdbg") / "data" / "demo.json"

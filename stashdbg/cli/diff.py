@@ -29,7 +29,7 @@ def command(
         str,
         typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),
     ] = "content",
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="Colours of the screen.")] = None,
+    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
     limit: LimitOption = None,
 ) -> int:
     """Show or print where two recordings differ, and why; exit 1 if they do."""

@@ -42,7 +42,7 @@ def command(
     limit: LimitOption = None,
     run: RunOption = None,
 ) -> int:
-    """Write a branch: the calls before an event, its outcome replaced if you say so, nothing of what came after."""
+    """Write a fork: the calls before an event, its outcome replaced if you say so, nothing of what came after."""
     given = [name for name, found in _given(value, value_file, throw, edit) if found]
     if len(given) > 1:
         raise invalid_input(f"{' and '.join(given)} exclude each other", hint="give one of them")

@@ -16,7 +16,7 @@ def command(
         typer.Argument(metavar="FILE...", help="Recordings, or other tools' files; - reads standard input."),
     ] = None,
     as_json: JsonOption = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="Colours of the screen.")] = None,
+    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
     limit: LimitOption = None,
     run: RunOption = None,
     explain: ExplainOption = False,

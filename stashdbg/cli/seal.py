@@ -16,7 +16,7 @@ from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
 
 _ADVICE = (
-    "keep the root where whoever can change the files cannot: stashdbg verify --expect ROOT compares it",
+    "keep the root out of reach of whoever can change the files: stashdbg verify --expect ROOT compares it",
     "without a kept root or a signature, whoever holds both files can seal them anew",
 )
 

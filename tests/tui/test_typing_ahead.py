@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stashdbg_core.errors import StashError
+from stashdbg_core.errors import invalid_input
 from stashdbg_tui.screens.forks import LineageRead
 from stashdbg_tui.screens.pick import ChoicesFound
 
@@ -36,7 +36,7 @@ def test_what_arrives_for_a_view_that_was_left_is_dropped(drive, agent):
             view = app.screen
             view.dismiss()
             view.dismiss()
-            view.post_message(ChoicesFound([]) if key == "ctrl+o" else LineageRead(None, StashError("late")))
+            view.post_message(ChoicesFound([]) if key == "ctrl+o" else LineageRead(None, invalid_input("late")))
             await driver.settle()
             assert app.screen is app.main_screen
 

@@ -58,15 +58,17 @@ def override_of_tree(tree: Json, recorded: Json = None) -> Override:
 
     Args:
         tree: The value. Where the recorded one is a stream, a list is its chunks, a whole stream tag is taken as it is,
-            and anything else is a stream of one chunk. Where both are HTTP responses, a status from 400 on is a throw.
+            and anything else is a stream of one chunk. Where the recorded one is an HTTP response, a whole response is
+            taken as it is (a status from 400 on is a throw), and anything else is its new body.
         recorded: The tree of the value it takes the place of.
     """
     if is_stream(recorded) and not is_stream(tree):
         kind = StreamRecord.from_tree(recorded).kind
         chunks = tree if type(tree) is list else [tree]
         return Override(RETURN, StreamRecord(kind, chunks, [0.0] * len(chunks)).to_tree())
-    if is_response(recorded) and is_response(tree):
-        return Override(THROW if tree["status"] >= 400 else RETURN, tree)
+    if is_response(recorded) and (is_response(tree) or type(tree) is not dict or TAG not in tree):
+        answer = tree if is_response(tree) else {**recorded, "body": tree}
+        return Override(THROW if answer["status"] >= 400 else RETURN, answer)
     if type(tree) is dict and tree.get(TAG) == STREAM and not is_stream(tree):
         raise invalid_input("the stream given is malformed", hint="give the list of its chunks instead")
     if type(tree) is dict and tree.get(TAG) == EXCEPTION:

@@ -222,3 +222,13 @@ def test_events_are_found_by_position_and_by_seq(parent: Recording) -> None:
     assert [event.seq for event in branch.events[1:]] == [1, 2]
     with pytest.raises(IndexError):
         branch.events[3]
+
+
+def test_an_http_answer_is_overridden_by_its_body_or_whole() -> None:
+    recorded = {"status": 200, "headers": {"content-type": "application/json"}, "body": {"a": 1}, "spelling": "spaced"}
+    override = override_of_tree({"a": 2}, recorded)
+    assert (override.outcome, override.tree) == ("return", {**recorded, "body": {"a": 2}})
+    refused = {**recorded, "status": 429, "body": "slow down"}
+    override = override_of_tree(refused, recorded)
+    assert (override.outcome, override.tree) == ("throw", refused)
+    assert override_of_tree({"a": 3}, refused).outcome == "throw"

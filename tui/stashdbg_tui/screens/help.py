@@ -32,22 +32,32 @@ class HelpScreen(LeftOnce, ModalScreen[None]):
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("reader"), *closing("help")]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out = 0
+        """The width the text was last laid out to."""
+
     def compose(self) -> ComposeResult:
         """Make the one text."""
         with VerticalScroll(id="help") as frame:
             frame.border_title = "Keys"
             frame.border_subtitle = "Esc closes"
-            yield Static(id="help-text")
+            yield Static(self._text(), id="help-text")
 
     def on_resize(self) -> None:
         """Lay the text out to the new width."""
-        self.query_one("#help-text", Static).update(self._text(min(_WIDTH, self.size.width * 96 // 100) - _FRAME))
+        if self._text_width() != self._laid_out:
+            self.query_one("#help-text", Static).update(self._text())
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
         self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
 
-    def _text(self, width: int) -> Content:
+    def _text_width(self) -> int:
+        return min(_WIDTH, self.app.size.width * 96 // 100) - _FRAME
+
+    def _text(self) -> Content:
+        self._laid_out = width = self._text_width()
         parts: list[Content | tuple[str, str]] = [(f"{_BEFORE} {_TWINS}\n", "$muted")]
         beside = "\n" + " " * (_KEYS + 2)
         for group in GROUPS:
