@@ -51,14 +51,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_command(args: list[str]) -> int:
-    from stashdbg.cli.first_word import are_files, refuse_unknown_word
+    # The parser takes longer to import than a screen to draw or a program to start: where nothing is to be parsed,
+    # it is left out.
+    if not os.environ.get(f"_{_NAME.upper()}_COMPLETE"):
+        from stashdbg.cli.first_word import are_files, refuse_unknown_word
 
-    if are_files(args) and not os.environ.get(f"_{_NAME.upper()}_COMPLETE"):
-        # The parser takes longer to import than a screen to draw, and here is nothing to parse.
-        refuse_unknown_word(args)
-        from stashdbg.cli.open_files import open_files
+        if are_files(args):
+            refuse_unknown_word(args)
+            from stashdbg.cli.open_files import open_files
 
-        return open_files(args)
+            return open_files(args)
+        if args[:1] == ["record"]:
+            from stashdbg.cli.recording import plain_record, record
+
+            wanted = plain_record(args)
+            if wanted is not None:
+                return record(wanted.program, wanted.output, force=wanted.force)
     from stashdbg.cli.root import run_parsed
 
     return run_parsed(args)

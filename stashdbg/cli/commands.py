@@ -24,7 +24,7 @@ COMMANDS: dict[str, Entry] = {
     "show": Entry("stashdbg.cli.show", "List the events, or print one event whole."),
     "stats": Entry("stashdbg.cli.stats", "Count events, errors, values and bytes by channel."),
     "diff": Entry("stashdbg.cli.diff", "Show where two recordings differ, and why; exit 1 if they do."),
-    "fork": Entry("stashdbg.cli.fork", "Write a branch of a recording, one outcome put in by hand."),
+    "fork": Entry("stashdbg.cli.fork", "Write a fork of a recording, one outcome put in by hand."),
     "record": Entry("stashdbg.cli.record", "Run a program and record all that it asks of the outside world."),
     "replay": Entry("stashdbg.cli.replay", "Run a recorded program again, offline; exit 1 if it diverges."),
     "continue": Entry("stashdbg.cli.continue_", "Run a program on from a fork: served up to there, then live."),

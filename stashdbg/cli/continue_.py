@@ -12,19 +12,9 @@ from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT, load_recording
 from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption
-from stashdbg.cli.programs import (
-    CommandArgument,
-    DryRunOption,
-    IgnoreOption,
-    RerunOption,
-    SecretOption,
-    YesOption,
-    confirmed,
-    narrate_error,
-    narrate_report,
-    say,
-)
-from stashdbg.cli.record import DEFAULT_OUTPUT, narrate_recording
+from stashdbg.cli.program_words import confirmed, narrate_error, narrate_recording, narrate_report, say
+from stashdbg.cli.programs import CommandArgument, DryRunOption, IgnoreOption, RerunOption, SecretOption, YesOption
+from stashdbg.cli.recording import DEFAULT_OUTPUT
 from stashdbg.cli.redaction import RulesOption
 
 if TYPE_CHECKING:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import Annotated
-
-import typer
 
 from stashdbg.cli.open_files import open_files
-from stashdbg.cli.options import JsonOption
+from stashdbg.cli.options import JsonOption, ThemeOption
 from stashdbg_core.errors import not_found
 
 
 def command(
     as_json: JsonOption = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
+    theme: ThemeOption = None,
 ) -> int:
     """Open the recorded run that ships with stashdbg."""
     shipped = files("stashdbg") / "data" / "demo.json"

@@ -11,7 +11,7 @@ import typer
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.loading import STANDARD_INPUT, limits_of, load_recording
 from stashdbg.cli.open_files import has_screen
-from stashdbg.cli.options import JsonOption, LimitOption
+from stashdbg.cli.options import JsonOption, LimitOption, ThemeOption
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(
         str,
         typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),
     ] = "content",
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
+    theme: ThemeOption = None,
     limit: LimitOption = None,
 ) -> int:
     """Show or print where two recordings differ, and why; exit 1 if they do."""

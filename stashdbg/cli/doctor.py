@@ -8,7 +8,7 @@ from stashdbg.cli import console, exit_codes
 from stashdbg.cli.console import Styled
 from stashdbg.cli.experiments import checked_jobs, clip, progress_of, run_numbers
 from stashdbg.cli.json_out import json_text
-from stashdbg.cli.programs import narrate_error
+from stashdbg.cli.program_words import narrate_error
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import typer
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT
-from stashdbg.cli.programs import confirmed
+from stashdbg.cli.program_words import confirmed
 from stashdbg.cli.progress import ProgressBar
 from stashdbg_core.errors import invalid_input
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli.open_files import choose, explain_files, open_files
-from stashdbg.cli.options import ExplainOption, JsonOption, LimitOption, RunOption
+from stashdbg.cli.options import ExplainOption, JsonOption, LimitOption, RunOption, ThemeOption
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
         typer.Argument(metavar="FILE...", help="Recordings, or other tools' files; - reads standard input."),
     ] = None,
     as_json: JsonOption = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")] = None,
+    theme: ThemeOption = None,
     limit: LimitOption = None,
     run: RunOption = None,
     explain: ExplainOption = False,

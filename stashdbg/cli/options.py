@@ -22,3 +22,6 @@ OutputOption: TypeAlias = Annotated[str, typer.Option("--output", "-o", metavar=
 ForceOption: TypeAlias = Annotated[
     bool, typer.Option("--force", help="Replace OUT if it exists, instead of writing OUT-2.")
 ]
+ThemeOption: TypeAlias = Annotated[
+    str | None, typer.Option("--theme", metavar="NAME", help="dark, light, ansi, or a Textual theme.")
+]

@@ -12,7 +12,8 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recording
 from stashdbg.cli.notes import narrate_notes
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
-from stashdbg.cli.programs import CommandArgument, IgnoreOption, narrate_error, narrate_report, say
+from stashdbg.cli.program_words import narrate_error, narrate_report, say
+from stashdbg.cli.programs import CommandArgument, IgnoreOption
 from stashdbg.cli.redaction import RulesOption
 from stashdbg_core.errors import invalid_input
 

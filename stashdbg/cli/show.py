@@ -38,7 +38,6 @@ def command(
 ) -> None:
     """List the events of a recording, or print one event whole."""
     from stashdbg.cli.filtering import events_that_fit, own_columns
-    from stashdbg_core.fork.places import find_event
 
     own = own_columns(columns)
     recording = load_recording(file, limit, run)
@@ -47,7 +46,7 @@ def command(
 
         print_explanation(recording, as_json=as_json)
         return
-    event = None if at is None else recording.events[find_event(recording, at)]
+    event = None if at is None else _event_at(recording, at)
     if event is not None and query is not None:
         raise invalid_input("--at and --filter exclude each other", hint="--at prints one event, whatever it is")
     events: Iterable[RecordedEvent] = [event] if event is not None else events_that_fit(recording, query)
@@ -61,6 +60,12 @@ def command(
         from stashdbg.cli.event_text import print_event
 
         print_event(recording, event, own)
+
+
+def _event_at(recording: Recording, at: str) -> RecordedEvent:
+    from stashdbg_core.fork.places import find_event  # brings the redaction rules, which take a while
+
+    return recording.events[find_event(recording, at)]
 
 
 def print_json(

@@ -187,6 +187,16 @@ class _Handler(BaseHTTPRequestHandler):
     def at_big(self) -> None:
         self._send(b"0123456789" * (BIG // 10), Content_Type="application/octet-stream")
 
+    def at_cookies(self) -> None:
+        named = [part.partition("=")[0].strip() for part in self.headers.get("Cookie", "").split(";")]
+        body = json.dumps(sorted(named)).encode()
+        self.send_response(200)
+        self.send_header("Set-Cookie", "session=s3cr3tv4lue; Path=/; HttpOnly")
+        self.send_header("Set-Cookie", "csrf=t0ken-0123456789; Path=/; Expires=Wed, 01 Jan 2070 00:00:00 GMT")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def at_close(self) -> None:
         """Answer as old servers do: the body ends with the connection."""
         self.close_connection = True

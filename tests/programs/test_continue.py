@@ -209,7 +209,7 @@ def test_the_preview_says_what_is_served_what_goes_live_and_what_is_not_redone(t
         "  tool  price",
         "  tool  vault",
         "  http  POST mail.example.com/send",
-        "placeholders that the program may send out (--secret PLACEHOLDER=env:NAME fills one in):",
+        "placeholders it may send out (--secret PLACEHOLDER=env:NAME fills one):",
         "  [REDACTED:password#1]  from event 5",
     ]
     tree = preview(branch, command, rerun=rerun_of(["tool/vault"])).to_json()

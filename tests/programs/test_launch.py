@@ -8,6 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,7 +52,7 @@ if sys.argv[1] == "daemon":
 if sys.argv[1] == "cat": sys.stdout.write(sys.stdin.read().upper())
 if sys.argv[1] == "wait":
     signal.signal(signal.SIGTERM, lambda *_: (print("term", flush=True), sys.exit(7)))
-    print("ready", os.isatty(0), os.isatty(1), flush=True)
+    print("ready", os.isatty(0), os.isatty(1), *(os.get_terminal_size() if os.isatty(1) else ()), flush=True)
     while True: time.sleep(60)
 """
 
@@ -199,10 +200,13 @@ def test_what_cannot_be_recorded_is_refused_clearly() -> None:
 
 def test_the_environment_holds_what_the_hooks_need_and_nothing_of_another_run(place: Path) -> None:
     command = new_command(["python", "agent.py"])
-    outer = environment(command, place / "outer", "t1", {"PYTHONPATH": "/mine", "A": "1", "STASHDBG_PARENT": "7"})
-    inner = environment(command, place / "inner", "t2", outer)
+    outer = environment(
+        command, "record", place / "outer", "t1", {"PYTHONPATH": "/mine", "A": "1", "STASHDBG_PARENT": "7"}
+    )
+    inner = environment(command, "replay", place / "inner", "t2", outer)
     assert inner["PYTHONPATH"].split(os.pathsep)[1:] == ["/mine"]
     assert inner["STASHDBG_SOCKET"] == str(place / "inner") and inner["STASHDBG_TOKEN"] == "t2"
+    assert inner["STASHDBG_MODE"] == "replay"
     assert inner["A"] == "1" and "STASHDBG_PARENT" not in inner
     assert outer["PYTHONHASHSEED"] == "0" and outer["STASHDBG_HIDE"] == "PYTHONHASHSEED"
 
@@ -247,6 +251,7 @@ def test_the_command_line_passes_streams_and_signals_on() -> None:
 
 def test_a_terminal_program_has_the_terminal_and_ctrl_c_is_its_own() -> None:
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (33, 101))
     started = subprocess.Popen(
         [*stashdbg("record"), "wait"], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
         preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
@@ -255,7 +260,7 @@ def test_a_terminal_program_has_the_terminal_and_ctrl_c_is_its_own() -> None:
     shown = b""
     while b"ready" not in shown or b"\n" not in shown:
         shown += os.read(ours, 1000)
-    assert b"ready True True" in shown
+    assert b"ready True True 101 33" in shown
     os.write(ours, b"\x03")
     try:
         while part := os.read(ours, 1000):

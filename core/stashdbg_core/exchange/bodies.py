@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.coding import content_decoded
-from stashdbg_core.exchange.headers import Headers, header, kept_headers
+from stashdbg_core.exchange.headers import Headers, header, header_pairs, kept_headers
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import COMPACT, spelled_text, spelled_tree
 from stashdbg_core.exchange.sse import event_texts, line_texts, looks_like_events
@@ -78,7 +78,7 @@ def response_tree(
     """
     chunks = [body] if isinstance(body, bytes) else list(body)
     whole = body if isinstance(body, bytes) else b"".join(chunks)
-    tree: dict[str, Json] = {"status": status, "headers": kept_headers(headers)}
+    tree: dict[str, Json] = {"status": status, "headers": {**kept_headers(headers)}}
     try:
         text = whole.decode("utf-8")
     except UnicodeDecodeError:
@@ -124,7 +124,7 @@ def response_parts(tree: Json) -> ResponseParts:
         whole = _body_bytes(body, spelling if isinstance(spelling, str) else COMPACT)
         chunks = [whole] if whole else []
     kept = tree.get("headers")
-    pairs = [(name, value) for name, value in (kept.items() if type(kept) is dict else ()) if type(value) is str]
+    pairs = list(header_pairs(kept)) if type(kept) is dict else []
     if ending not in get_args(Ending):
         ending = "complete"
     return ResponseParts(tree["status"], pairs, chunks, times, cast("Ending", ending), error)

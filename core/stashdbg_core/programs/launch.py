@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -33,11 +33,12 @@ Streams: TypeAlias = Literal["ours", "errors", "pipes"]
 its own, and no input."""
 
 
-def environment(command: Command, socket: Path, token: str, base: Mapping[str, str]) -> dict[str, str]:
+def environment(command: Command, mode: str, socket: Path, token: str, base: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a program.
 
     Args:
         command: The program.
+        mode: ``record``, ``replay`` or ``continue``: what a program does that cannot reach us depends on it.
         socket: Where its questions are answered.
         token: What it has to know.
         base: The environment it would have without us.
@@ -49,13 +50,16 @@ def environment(command: Command, socket: Path, token: str, base: Mapping[str, s
         "STASHDBG_HIDE": hidden,
         "PYTHONPATH": os.pathsep.join([os.fspath(CHILD), *path]),
         "PYTHONHASHSEED": str(command.hash_seed),
+        "STASHDBG_MODE": mode,
         "STASHDBG_SOCKET": os.fspath(socket),
         "STASHDBG_TOKEN": token,
     }
 
 
-def start(command: Command, variables: Mapping[str, str], streams: Streams) -> subprocess.Popen[bytes]:
-    """Start a program.
+def start(
+    command: Command, variables: Mapping[str, str], streams: Streams, *, offline: bool = False
+) -> subprocess.Popen[bytes]:
+    """Start a program; ``offline``: without a network, as far as the system can do that, for all that it starts.
 
     Raises:
         StashError: ``ERR_NOT_FOUND``: it is not there, or cannot be run.
@@ -66,10 +70,28 @@ def start(command: Command, variables: Mapping[str, str], streams: Streams) -> s
     elif streams == "pipes":
         pipe = subprocess.PIPE
         options = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, "start_new_session": True}
-    try:
+
+    def make() -> subprocess.Popen[bytes]:
         return subprocess.Popen(command.argv, env=dict(variables), cwd=command.cwd, **options)
+
+    try:
+        return _offline(make) if offline else make()
     except (OSError, ValueError) as error:
         raise _not_started(command, error) from None
+
+
+def _offline(make: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+    """Start a process from a thread of which the kernel refuses connections: what it starts inherits that."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from stashdbg_core.programs.child.stash_child.seccomp import refuse_connections
+
+    def work() -> subprocess.Popen[bytes]:
+        refuse_connections()  # where it cannot, the program says so
+        return make()
+
+    with ThreadPoolExecutor(1, "stashdbg-start") as pool:
+        return pool.submit(work).result()
 
 
 def exit_code(returncode: int) -> int:

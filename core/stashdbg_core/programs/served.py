@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
-from stashdbg_core.exchange.bodies import ResponseParts, bytes_tag, is_response, response_parts
+from stashdbg_core.exchange.bodies import ResponseParts, bytes_tag, response_parts
 from stashdbg_core.exchange.rpc import addressed
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.programs.protocol import Answer
 from stashdbg_core.replay.outcomes import event_name

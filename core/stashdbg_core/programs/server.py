@@ -28,6 +28,8 @@ _QUIET = 0.5
 _POLL = 0.005
 _LONGEST = 96
 """Bytes of a folder's path: a socket's has at most 103 on macOS, 107 on Linux."""
+_REFUSED = (16, 28)
+"""Lengths of addresses to which a program that is replayed cannot connect; see ``stash_child/seccomp.py``."""
 
 
 class Server:
@@ -48,9 +50,10 @@ class Server:
         self._run: Answering | None = None
         self._attached = threading.Event()
         self._early: list[Hello] = []
+        self._programs: dict[int, str | None] = {}
         self.token = secrets.token_hex(16)
         self._folder = _private_folder()
-        self.path = self._folder / "s"
+        self.path = self._folder / ("s" if len(os.fsencode(self._folder)) + 5 not in _REFUSED else "sock")
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -66,7 +69,9 @@ class Server:
         threading.Thread(target=self._accept, name="stashdbg-accept", daemon=True).start()
 
     def attach(self, run: Answering) -> None:
-        """Let a run answer from here on."""
+        """Let a run answer from here on; its tape keeps the token to itself."""
+        if run.tape is not None:
+            run.tape.hide(self.token)
         with self._lock:
             for hello in self._early:
                 run.welcome(hello)
@@ -158,11 +163,22 @@ class Server:
             spoken = shorten(str(message.protocol), 20)
             raise invalid_input(f"the program speaks protocol {spoken}", hint=f"this is protocol {PROTOCOL}")
         with self._lock:
+            lane = self._lane_of(message)
             if self._run is None:
                 self._early.append(message)
             else:
                 self._run.welcome(message)
-        return self._welcome, Origin(message.pid, message.process, message.parent)
+        told: Answer = self._welcome if lane is None else {**self._welcome, "process": lane}
+        return told, Origin(message.pid, lane, message.parent)
+
+    def _lane_of(self, hello: Hello) -> str | None:
+        """Return the lane of a process: what it says, or for another one that nothing of ours started, by its turn."""
+        if hello.process is not None or hello.parent is not None:
+            return hello.process
+        if hello.pid not in self._programs:
+            number = len(self._programs) + 1
+            self._programs[hello.pid] = f"program {number}" if number > 1 else None
+        return self._programs[hello.pid]
 
 
 def _private_folder() -> Path:

@@ -22,15 +22,15 @@ def masked_stream(tree: Json, masking: Masking) -> Json:
 
 
 def _masked(tree: Json, masking: Masking) -> Json:
-    from stashdbg_core.session.stream_message import stream_message
+    from stashdbg_core.session.stream_message import spoken_message, stream_message
 
+    spoken = spoken_message(tree)
+    if spoken is None or not masking.suspects(stored_form(spoken)):
+        return tree
     message = stream_message(tree)
     if message is None:
         return tree
-    whole = message.tree
-    if not masking.suspects(stored_form(whole)):
-        return tree
-    masked = whole
+    masked = whole = message.tree
     for rules in masking.rules:
         masked = rules.redact_tree(masked)
     return tree if masked is whole else message.edited(masked)

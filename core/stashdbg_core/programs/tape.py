@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from stashdbg_core.calls import ABSENT, CallOptions
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.programs.secrets import Secrets
 from stashdbg_core.programs.stream_secrets import masked_stream
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.capture import Capture, Kind
@@ -28,6 +30,7 @@ from stashdbg_core.record.tape_end import Caps, TapeEnd, time_of
 from stashdbg_core.redact.rule_file import RuleSet
 
 _MOST_NOTES = 100
+_TOKEN = "[REDACTED:stashdbg-token]"
 Say = Callable[[str, str], None]
 """Told at once, from any thread, what a person should know: a kind and a sentence, which may hold recorded text."""
 
@@ -49,6 +52,8 @@ class ProgramTape:
     def __init__(
         self, path: Path, masking: Masking, meta: Mapping[str, Json], *, force: bool = False, say: Say | None = None
     ) -> None:
+        self._token = _Token()
+        masking.rules.insert(0, self._token)
         self._masking = masking
         self._losses = _ProgramLosses(say)
         self._capture = _TreeCapture(masking, self._losses, None, None)
@@ -135,6 +140,10 @@ class ProgramTape:
             if (kind, message) in self._notes or len(self._notes) < _MOST_NOTES:
                 self._notes[kind, message] = self._notes.get((kind, message), 0) + 1
 
+    def hide(self, token: str) -> None:
+        """Mask what lets programs in: a command that prints its environment prints it too."""
+        self._token.hidden = Secrets({_TOKEN: token})
+
     def tell(self, **facts: Json) -> None:
         """Add facts to ``meta``, ``python`` to its ``command``; they are written when the tape is closed."""
         self._more.update(facts)
@@ -155,6 +164,27 @@ class ProgramTape:
         if python is not None and isinstance(known.get("command"), dict):
             known["command"] = {**known["command"], "python": self._capture.entry("python", python)}
         return {**known, **{key: self._capture.entry(key, value) for key, value in more.items()}}
+
+
+class _Token:
+    """Rules that mask the token of a run, which is known when the program is started."""
+
+    counts: Mapping[str, int] = MappingProxyType({})
+
+    def __init__(self) -> None:
+        self.hidden = Secrets({})
+
+    def suspects(self, stored: bytes) -> bool:
+        """Tell whether a stored form holds it."""
+        return self.hidden.suspects(stored)
+
+    def redact_tree(self, tree: Json) -> Json:
+        """Return the tree without it."""
+        return self.hidden.redact_tree(tree)
+
+    def redact_text(self, text: str) -> str:
+        """Return the text without it."""
+        return self.hidden.redact_text(text)
 
 
 class _Ledger(JournalLedger):

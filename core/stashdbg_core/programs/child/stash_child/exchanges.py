@@ -14,11 +14,11 @@ import weakref
 from collections import deque
 from http import HTTPStatus
 from importlib import import_module
-from time import perf_counter
 from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from . import calls
 from .codings import decoded
+from .real import perf_counter
 
 Header = Tuple[str, str]
 Pieces = List[Tuple[float, bytes]]
@@ -70,6 +70,7 @@ class Exchange:
         self._began = perf_counter()
         self._pieces: Pieces = []
         self._size = 0
+        self._most = _most_bytes()
         self._status = 0
         self._headers: List[Header] = []
         self._ended = False
@@ -93,8 +94,8 @@ class Exchange:
             return
         now = (perf_counter() - self._began) * 1000
         self._size += len(piece)
-        if self._size > _most_bytes():
-            error = TooLarge("the body has more than {:,} bytes and was recorded up to there".format(_most_bytes()))
+        if self._size > self._most:
+            error = TooLarge("the body has more than {:,} bytes and was recorded up to there".format(self._most))
             calls.note("body-too-large", "a response of {} was longer than is recorded".format(self._method))
             self._end("failed", calls.error_tree(error))
         elif merge and self._pieces and now < self._merged_until and len(self._pieces[-1][1]) < _MERGED_BYTES:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 PROTOCOL = 1
-_HIGH_DESCRIPTOR = 500
 _PART = 1 << 20
 _REPEATED = ("end", "response")
 """What is said again if a signal's exception cut the first time short; the recorder takes the second for the first."""
@@ -199,14 +198,6 @@ def _file_of(sock: _socket.socket) -> tuple[int, int] | None:
 
 
 def _raised(opened: _socket.socket) -> _socket.socket:
-    """Move a socket to a high descriptor, so that the program's own files get the numbers they would have had."""
-    try:
-        import fcntl
-
-        high = fcntl.fcntl(opened.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTOR)
-    except (ImportError, OSError):
-        return opened
-    opened.close()
-    moved = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, high)
+    moved = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, real.raised(opened.detach()))
     moved.settimeout(None)
     return moved

@@ -4,7 +4,8 @@ Everything that starts a command through ``subprocess`` passes here: ``run``, ``
 ``asyncio.create_subprocess_exec``. The real ``Popen`` is made in any case; on replay its pipes hold what was recorded,
 and its end is the recorded one. Value: ``returncode``, ``stdout`` and ``stderr`` as far as the program took them from
 pipes (text where they are UTF-8), and where they matter ``stdin``, ``polls`` (times it was found running), ``signals``
-(sent to it while it ran) and ``timeouts`` (of the waits that expired, in seconds).
+(sent to it while it ran) and ``timeouts`` (of the waits that expired, in seconds). What it wrote to the program's own
+streams is in ``stdout`` and ``stderr`` too, if they are no terminal (``passed_output.py``).
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import sys
 from _weakrefset import WeakSet
 from contextvars import ContextVar
 
-from . import calls, lanes, process_ids
+from . import calls, lanes, process_ids, replayed_process, shell_system
 from .command_lines import argv_of, environment_for, name_of
 from .imports import when_imported
+from .passed_output import NAMES, destinations, passing
 from .process_loops import hook_streams, hook_transport, hook_uvloop
 from .recorded_process import RecordedProcess
 from .replayed_process import ReplayedProcess
@@ -44,14 +46,16 @@ def install() -> None:
     when_imported("asyncio.base_subprocess", hook_transport)
     when_imported("asyncio.subprocess", hook_streams)
     when_imported("uvloop", hook_uvloop)
-    _hook_system()
+    shell_system.install()
     process_ids.install()
 
 
 def end_all() -> None:
     """End the calls of processes that the program never waited for."""
     for process in list(_open):
-        process.end()
+        process.leave()
+    for written in replayed_process.unwritten:
+        written.write()
 
 
 def _hook_popen(module: Any) -> None:
@@ -103,53 +107,41 @@ def _begin(module: Any, start: Any, popen: Any, args: Any, named: dict[str, Any]
     if not answer.run:
         if answer.outcome == "throw":
             raise calls.rebuild_error(answer.value, "subprocess")
-        popen._stashdbg = ReplayedProcess(module, popen, answer.value)
+        if not isinstance(answer.value, dict) or "returncode" not in answer.value:  # an end it could never come to
+            message = f"the value put in for {name_of(argv)} is no end of a command: it has no returncode"
+            calls.note("refused", message)
+            raise calls.ReplayStopped(message)
+        popen._stashdbg = ReplayedProcess(module, popen, answer.value, destinations(named))
         start(popen, args, **named)
         return
+    _run(module, start, popen, args, named, answer, knows_input=given is not None)
+
+
+def _run(
+    module: Any, start: Any, popen: Any, args: Any, named: dict[str, Any], answer: calls.Answer, knows_input: bool
+) -> None:
+    argv = argv_of(args, bool(named.get("shell")))
     _say_what_is_not_seen(name_of(argv), named)
     named["env"] = environment_for(named.get("env"), answer.seq, lanes.current().child(name_of(argv)).name)
+    watched = RecordedProcess(module, answer, knows_input)
+    passed = passing(name_of(argv), named, watched.passed)
     try:
         with calls.running(answer), lanes.named_process(None):
-            start(popen, args, **named)
+            start(popen, args, **{**named, **({} if passed is None else passed.given)})
     except BaseException as error:
+        if passed is not None:
+            passed.abandon()
         calls.end(answer, "throw", calls.error_tree(error))
         raise
-    popen._stashdbg = watched = RecordedProcess(module, popen, answer, knows_input=given is not None)
+    popen._stashdbg = watched
+    watched.started(popen, passed)
     _open.add(watched)
 
 
 def _say_what_is_not_seen(name: str, named: dict[str, Any]) -> None:
-    for stream in ("stdout", "stderr"):
-        if named.get(stream) not in _STREAMS and (name, stream) not in _said:
+    ours = destinations(named)
+    for fd, stream in NAMES.items():
+        if named.get(stream) not in _STREAMS and fd not in ours and (name, stream) not in _said:
             _said.add((name, stream))
             what = "the %s of %s goes to a file or descriptor of the program's" % (stream, name)
             calls.note("unpinned", "%s: it is not recorded, and a replay does not write it" % what)
-
-
-def _hook_system() -> None:
-    system = os.system
-
-    def recorded_system(command: Any) -> int:
-        if calls.inside() or sys.platform == "win32":
-            return system(command)
-        argv: list[str] = argv_of(command, True)
-        answer = calls.begin_call(TOOL, name_of(argv), calls.plain({"argv": argv, "cwd": None, "stdin": None}))
-        if not answer.run:
-            if answer.outcome == "throw":
-                raise calls.rebuild_error(answer.value)
-            code = (answer.value or {}).get("returncode") or 0
-            return code << 8 if code >= 0 else -code
-        os.putenv("STASHDBG_PARENT", str(answer.seq))
-        try:
-            with calls.running(answer):
-                status = system(command)
-        except BaseException as error:
-            calls.end(answer, "throw", calls.error_tree(error))
-            raise
-        finally:
-            os.unsetenv("STASHDBG_PARENT")
-        code = -(status & 0x7F) if status & 0x7F else status >> 8
-        calls.end(answer, "return", {"returncode": code, "stdout": None, "stderr": None})
-        return status
-
-    os.system = lanes.like(recorded_system, system)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import sys
 
-from . import calls
+from . import calls, real
+from .passed_output import NAMES, STDERR, STDOUT, PassedOutput
 from .process_ids import count_signals, forget
 from .trees import text_or_bytes
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-STDOUT, STDERR = 1, 2
-_NAMES = {STDOUT: "stdout", STDERR: "stderr"}
 _MOST = 64 << 20
 
 
@@ -83,46 +82,64 @@ class RecordedProcess:
 
     Args:
         module: ``subprocess``.
-        popen: The process.
         answer: Of the call.
         knows_input: Its standard input is part of the call's input already.
     """
 
-    def __init__(self, module: Any, popen: Any, answer: calls.Answer, knows_input: bool) -> None:
+    def __init__(self, module: Any, answer: calls.Answer, knows_input: bool) -> None:
         self._module = module
         self._answer = answer
         self._parts: dict[int, bytearray] = {}
         self._reading: set[int] = set()
-        self._written: bytearray | None = None
+        self._written: bytearray | None = None if knows_input else bytearray()
         self._polls = self._signals = 0
-        self._pid = popen.pid
-        count_signals(popen.pid, self._signalled)
+        self._home = real.getpid()
         self._timeouts: list[float] = []
         self._within = 0
         self._returncode: int | None = None
         self._dropped = False
-        for fd, name in _NAMES.items():
+        self._passed: PassedOutput | None = None
+        self._is_cut = False
+
+    def started(self, popen: Any, passed: PassedOutput | None) -> None:
+        """Watch the process, which runs now.
+
+        Args:
+            popen: It.
+            passed: What passes its output on to the program's own streams.
+        """
+        self._pid = popen.pid
+        count_signals(popen.pid, self._signalled)
+        for fd, name in NAMES.items():
             stream = getattr(popen, name)
             if stream is not None:
                 self._parts[fd] = bytearray()
                 self._reading.add(fd)
                 setattr(popen, name, _with_tee(stream, self._taker(fd), self._closer(fd), popen, reads=True))
-        if not knows_input:
-            self._written = bytearray()
-        if popen.stdin is not None and not knows_input:
+        if popen.stdin is not None and self._written is not None:
             popen.stdin = _with_tee(popen.stdin, self.wrote, lambda: None, popen, reads=False)
+
+        self._passed = passed
+        if passed is not None:
+            passed.start(self._end_if_over)
+
+    def passed(self, fd: int, data: bytes) -> None:
+        """Take down what went to the program's own stream."""
+        self._keep(self._parts.setdefault(fd, bytearray()), data)
 
     def took(self, fd: int, data: bytes) -> None:
         """Take down what the program read."""
         part = self._parts.setdefault(fd, bytearray())
-        if not self._within and len(part) + len(data) <= _MOST:
-            part += data
+        if not self._within:
+            self._keep(part, data)
 
     def exited(self, returncode: int | None) -> None:
         """Take down how the process ended."""
         if returncode is not None:
             self._returncode = returncode
             forget(self._pid)
+            if self._passed is not None:
+                self._passed.settle()
             if not self._reading:
                 self.end()
 
@@ -186,13 +203,22 @@ class RecordedProcess:
         original(popen, *args, **named)
         self._returncode = popen.returncode
         self._dropped = True
-        if not self._reading:  # else its streams live on: os.popen("…").read()
-            self.end()
+        if self._passed is not None and self._returncode is not None:
+            self._passed.settle()
+        self._end_if_over()  # if not, its streams live on: os.popen("…").read()
+
+    def leave(self) -> None:
+        """End the call, for the program ends, and leave what the process goes on to write to the program's heirs."""
+        if self._passed is not None:
+            self._passed.leave()
+        self.end()
 
     def end(self) -> None:
         """End the call with what is known."""
+        if self._home != real.getpid():  # a copy in a process that was forked
+            return
         value: dict[str, Any] = {"returncode": self._returncode}
-        for fd, name in _NAMES.items():
+        for fd, name in NAMES.items():
             value[name] = text_or_bytes(self._parts[fd]) if fd in self._parts else None
         if self._written:
             value["stdin"] = text_or_bytes(self._written)
@@ -224,15 +250,27 @@ class RecordedProcess:
     def _closer(self, fd: int) -> Callable[[], None]:
         def close() -> None:
             self._reading.discard(fd)
-            if not self._reading and not self._within and (self._returncode is not None or self._dropped):
-                self.end()
+            if not self._within:
+                self._end_if_over()
 
         return close
 
+    def _end_if_over(self) -> None:
+        waits = self._passed is not None and self._passed.going_on
+        if not self._reading and (self._returncode is not None or (self._dropped and not waits)):
+            self.end()
+
     def wrote(self, data: bytes) -> None:
         """Take down what the program wrote."""
-        if self._written is not None and not self._within and len(self._written) + len(data) <= _MOST:
-            self._written += data
+        if self._written is not None and not self._within:
+            self._keep(self._written, data)
+
+    def _keep(self, part: bytearray, data: bytes) -> None:
+        room = _MOST - len(part)
+        part += data[:room] if room > 0 else b""
+        if len(data) > room and not self._is_cut:
+            self._is_cut = True
+            calls.note("body-too-large", "a command wrote or read more than {:,} bytes".format(_MOST))
 
 
 def _encoded(result: Any, stream: Any) -> bytes:

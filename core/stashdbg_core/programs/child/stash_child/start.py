@@ -40,6 +40,7 @@ def start(folder: str) -> None:
     path, token = os.environ["STASHDBG_SOCKET"], os.environ.get("STASHDBG_TOKEN", "")
     link = Link(path, token, os.environ.get("STASHDBG_PROCESS") or None, int(parent) if parent.isdigit() else None)
     calls.connect(link)
+    link.process = link.process or calls.settings.get("process")
     lanes.install(link.process)
     inherited.update(STASHDBG_SOCKET=path, STASHDBG_TOKEN=token, STASHDBG_MODE=calls.mode(), folder=folder)
     _hide(folder)

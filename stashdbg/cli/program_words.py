@@ -1,0 +1,56 @@
+"""What is said while programs run and when they end; their options, which take a parser, are in ``programs``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from stashdbg.cli import console
+from stashdbg.cli.console import Styled
+from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.sanitize import shorten
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stashdbg_core.replay import DivergenceReport
+
+_MESSAGE = 300
+
+
+def say(kind: str, message: str) -> None:
+    """Write at once, from any thread, what a person should know of a running program."""
+    console.narrate(Styled("stashdbg: ", "warning"), f"{kind.replace('-', ' ')}: {shorten(message, _MESSAGE)}")
+
+
+def narrate_report(report: DivergenceReport, *, stopped: bool) -> None:
+    """Write how what was served compares with what the program did."""
+    head, *lines = str(report).splitlines()
+    if stopped:
+        head = f"{report.matched:,} matched, then stopped at a divergence, {report.unused:,} recorded calls to come"
+    console.narrate(Styled("stashdbg: ", "bold" if report.ok else "error"), head)
+    for line in lines:
+        console.narrate(line)
+
+
+def narrate_error(error: StashError) -> None:
+    """Write an error that does not end the command."""
+    parts = [error.message.rstrip("."), error.hint or ""]
+    console.narrate(Styled("stashdbg: ", "error"), "; ".join(part for part in parts if part))
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal; no answer is a no."""
+    if not console.is_terminal(sys.stdin) or not console.is_terminal(sys.stderr):
+        raise invalid_input("running on goes live, and there is no terminal to ask on", hint="give --yes")
+    console.narrate(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def narrate_recording(path: Path, notes: dict[tuple[str, str], int]) -> None:
+    """Name the recording, and say in a line what is in it."""
+    from stashdbg_core.programs.counts import run_counts
+    from stashdbg_core.store.open import open_recording
+
+    counts = run_counts(open_recording(path), notes)
+    console.narrate(Styled("stashdbg: ", "bold"), f"{path}: {counts.words()}")
