@@ -13,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
+from rows import Row, children_time, compared, medians
 
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.diff import diff_recordings
@@ -118,6 +119,26 @@ def rewind_changes(a: Path, b: Path) -> int:
     from rewind.diff import diff_traces  # type: ignore[import-not-found]
 
     return sum(entry.op != "equal" for entry in diff_traces(a, b).entries)
+
+
+def rows(count: int = 10_000, characters: int = 4000) -> Iterator[Row]:
+    """Yield the comparison of two runs with 1 % edits, opening included."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        made = calls(count, characters)
+        a, b = folder / "a.json", folder / "b.json"
+        write(a, made, 1.75e12)
+        write(b, edited(made), 1.76e12)
+        plain_a, plain_b = pretty(a), pretty(b)
+        found = ours(a, b)
+        times = medians({"ours": lambda: ours(a, b)}, 3)["ours"]
+        loads = medians({"loads": lambda: [orjson.loads(path.read_bytes()) for path in (a, b)]}, 3)["loads"]
+        what = f"diff of 2 x {count:,} events, 2 x {a.stat().st_size / 1e6:.0f} MB: {found} differences"
+        yield compared(what, times, "orjson.loads of both", loads, "0.5 s")
+        if shutil.which("git"):
+            lines = git_lines(plain_a, plain_b)
+            git = medians({"git": lambda: git_lines(plain_a, plain_b)}, 3, children_time)["git"]
+            yield compared(what, times, f"git diff of pretty-printed files ({lines:,} lines)", git, "")
 
 
 def runs(folder: Path, count: int, characters: int, *, slow: bool) -> None:

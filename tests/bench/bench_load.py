@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from rows import Row, compared, medians
 
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.store.open import open_head, open_recording
@@ -101,6 +102,24 @@ def resident(recording: Any) -> float:
     """Return the bytes an event costs in the columns of an open recording, values included."""
     columns = [*recording.events._columns.values(), *recording.blobs._columns.values()]
     return sum(column.itemsize * len(column) for column in columns) / max(1, len(recording.events))
+
+
+def rows(count: int = 23_000, characters: int = 8000, small: int = 100_000) -> Iterator[Row]:
+    """Yield opening a large recording, its memory, and its head."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.json"
+        for events, size in ((count, characters), (small, 2000)):
+            for name, data in layouts(*entries(events, size)):
+                path.write_bytes(data)
+                del data
+                work = {"open": lambda: open_recording(path), "loads": lambda: orjson.loads(path.read_bytes())}
+                times = medians(work, 3)
+                what = f"open {path.stat().st_size / 1e6:.0f} MB, {events:,} events, {name}"
+                yield compared(what, times["open"], "orjson.loads of the file", times["loads"], "0.5 ×")
+        head = medians({"head": lambda: open_head(path), "open": lambda: open_recording(path)}, 3)
+        yield compared("the first 200 events of it", head["head"], "opening it", head["open"], "")
+        cost = resident(open_recording(path))
+        yield Row("memory of it when open, values included", f"{cost:.0f} B an event", "", "", "64 B")
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "core")]
 
 from peers import installed  # noqa: E402
+from rows import Row, compared  # noqa: E402
 
 from stashdbg_core.record import DEFAULT, Recorder  # noqa: E402
 
@@ -125,6 +126,25 @@ def measure(make: Callable[[], Any], values: list[dict[str, Any]]) -> float:
         for number, value in enumerate(values):
             keep(number, value)
         return (time.process_time() - start) / len(values) * 1e6
+
+
+def rows() -> Iterator[Row]:
+    """Yield what recording 500 B costs with all defaults, and what part journal and redaction have in it."""
+    values = [payload(500, seed) for seed in range(EVENTS)]
+    with tempfile.TemporaryDirectory() as name:
+        chosen = {label: make for label, make in contenders(Path(name)).items() if label in _ROWS}
+        times: dict[str, list[float]] = {}
+        for _ in range(ROUNDS):
+            for label, make in chosen.items():
+                times.setdefault(label, []).append(measure(make, values) / 1e6)
+    found = {label: statistics.median(each) for label, each in times.items()}
+    for label, bar in _ROWS.items():
+        if bar is not None:
+            what = f"record an event of 500 B: {label.removeprefix('stashdbg, ')}"
+            yield compared(what, found[label], REFERENCE, found[REFERENCE], bar)
+
+
+_ROWS = {REFERENCE: None, "stashdbg, journal, redaction": "25 µs", "stashdbg, memory, no redaction": ""}
 
 
 def main() -> None:

@@ -12,10 +12,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "core")]
+
+from rows import Row, compared, medians  # noqa: E402
 
 from stashdbg_core.model import Recording  # noqa: E402
 from stashdbg_core.record.recorder import Recorder  # noqa: E402
@@ -71,7 +73,7 @@ def replay(recording: Recording, inputs: list[object] | None, **options: object)
         raise SystemExit(str(replayer.report()))
 
 
-def rows(size: int, folder: Path) -> dict[str, Callable[[], object]]:
+def measured(size: int, folder: Path) -> dict[str, Callable[[], object]]:
     """Return what is measured for inputs and values of one size."""
     clear, masked = recorded(size, redact=False), recorded(size, redact=True)
     file = write_recording(masked, folder / f"{size}.json")
@@ -90,23 +92,37 @@ def rows(size: int, folder: Path) -> dict[str, Callable[[], object]]:
     }
 
 
+def rows() -> Iterator[Row]:
+    """Yield what replaying 500 B costs, in order and by input, from memory and from a file."""
+    with tempfile.TemporaryDirectory() as name:
+        work = measured(500, Path(name))
+        gc.collect()
+        times = medians({label: run for label, run in work.items() if label == REFERENCE or label in _ROWS}, ROUNDS)
+    for label in _ROWS:
+        seconds, reference = times[label] / CALLS, times[REFERENCE] / CALLS
+        yield compared(f"replay an event of 500 B: {label}", seconds, REFERENCE, reference, "15 µs")
+
+
+_ROWS = ("order", "by input", "order, redacted, from a file")
+
+
 def main() -> None:
     """Print the table."""
     table: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         for size in SIZES:
-            measured = rows(size, Path(name))
+            work = measured(size, Path(name))
             gc.collect()
             gc.freeze()  # what lies here for the bench's sake costs the measured nothing
             runs: dict[str, list[float]] = {}
             for _ in range(ROUNDS):
-                for label, run in measured.items():
+                for label, run in work.items():
                     runs.setdefault(label, []).append(per_call(run))
             for label, times in runs.items():
                 table.setdefault(label, []).append(statistics.median(times))
     print(f"{'µs of CPU an event, median':42}" + "".join(f"{size:>12,} B{'ratio':>8}" for size in SIZES))
-    for label, medians in table.items():
-        cells = zip(medians, table[REFERENCE], strict=True)
+    for label, each in table.items():
+        cells = zip(each, table[REFERENCE], strict=True)
         print(f"{label:42}" + "".join(f"{median:14.1f}{median / bare:7.1f}x" for median, bare in cells))
 
 

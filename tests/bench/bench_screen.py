@@ -20,8 +20,11 @@ import sys
 import tempfile
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
+
+from rows import Row, compared
 
 ROOT = Path(__file__).parents[2]
 ROWS, COLUMNS = 40, 120
@@ -31,6 +34,7 @@ QUIET_SECONDS = 0.12
 """So long without output means that a paint is over."""
 KEY_PRESSES = 25
 MOST_IN_FILE = 100_000
+MILLION = 1_000_000
 WANTED = {"bare list": b"chan", "less": b'"version"'}
 """What the first screen that counts shows; elsewhere it is what the recorded calls returned."""
 MOVES = [("down", "go(1)"), ("pagedown", "go(38)"), ("end", "go(1000000000)"), ("home", "go(-1000000000)")]
@@ -195,6 +199,31 @@ def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
     cells.append(str(terminal.memory()))
     terminal.close()
     return [kind, f"{count:,}", f"{statistics.median(paints[1:]) * 1000:.0f}", *cells]  # the first fills caches
+
+
+def rows() -> Iterator[Row]:
+    """Yield first paint and key to paint, beside a bare list in the same Textual; wall clock, medians."""
+    sys.path[:0] = [str(ROOT / part) for part in ("core", "tui")]
+    from stashdbg_core.store.writer import write_recording
+
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder) / "bytecode"
+        bare, whole = (measure(kind, MILLION, str(MILLION), cache) for kind in ("bare list", "whole screen"))
+        alone = measure("timeline alone", MILLION, str(MILLION), cache)
+        small, large = (
+            measure(
+                "from a file", count, str(write_recording(endless_run(count), Path(folder) / f"{count}.json")), cache
+            )
+            for count in (1_000, MOST_IN_FILE)
+        )
+    paint = [float(one[2]) / 1e3 for one in (small, large, bare)]
+    yield compared(f"first paint of {MOST_IN_FILE:,} events in a file", paint[1], "1,000 events", paint[0], "1 ×")
+    yield compared("the same", paint[1], "a bare list in the same Textual", paint[2], "")
+    for name, ours, bar in (("whole screen", whole, "4 ×"), ("timeline alone", alone, "1.5 ×")):
+        for place, quantile in enumerate(("p50", "p95")):
+            seconds, reference = (float(one[3].split("/")[place]) / 1e3 for one in (ours, bare))
+            what = f"key to paint at {MILLION:,} events, {name}, {quantile}"
+            yield compared(what, seconds, "the bare list", reference, bar)
 
 
 def main() -> None:

@@ -12,8 +12,10 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from rows import Row, compared, medians
 
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
@@ -71,6 +73,31 @@ def chat(turns: int, each: int) -> Recording:
 
 def event(seq: int, ref: str, input_ref: str) -> RecordedEvent:
     return RecordedEvent(seq, "llm", "chat", seq, "return", ref, input_ref, 1760000000000 + seq, ms=812.5)
+
+
+def rows(size: int = 100_000_000) -> Iterator[Row]:
+    """Yield sealing and verifying large, usual and small calls; opening is not counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        for each in (50_000, 4_000, 1_000):
+            path = write_recording(calls(size, each), Path(folder) / "run.json", overwrite=True)
+            yield from _rows_of(path, f"{each / 1000:g} kB a call")
+
+
+def _rows_of(path: Path, shape: str) -> Iterator[Row]:
+    recording = open_recording(path)
+    values = WholeValues(recording.blobs)
+    whole = b"".join(values.text(ref) for e in recording.events for ref in (e.ref, e.input_ref) if ref)
+    seal = seal_recording(recording)
+    work: dict[str, Callable[[], object]] = {
+        "seal": lambda: seal_recording(open_recording(path)),
+        "verify": lambda: verify_recording(open_recording(path), seal),
+        "open": lambda: open_recording(path),
+        "sha256": lambda: hashlib.sha256(whole).digest(),
+    }
+    times = medians(work, 3)
+    for verb in ("seal", "verify"):
+        what = f"{verb} {len(whole) / 1e6:.0f} MB, {shape}"
+        yield compared(what, times[verb] - times["open"], "hashlib.sha256 of the values", times["sha256"], "3 ×")
 
 
 def main() -> None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import random
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from rows import Row, compared
 
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.model import Recording
@@ -102,6 +105,22 @@ def ours(recording: Recording, text: str) -> tuple[float, float, int]:
         now = time.process_time()
         longest, last = max(longest, now - last), now
     return time.process_time() - began, longest, len(search.hits)
+
+
+def rows(size: int = 500) -> Iterator[Row]:
+    """Yield the first search of a file and a later one, for a text that is rare and for one that is absent."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.json"
+        write(path, size * 1_000_000)
+        recording = open_recording(path)
+        ours(recording, "some other text")
+        tool = "rg" if shutil.which("rg") else "grep"
+        for name, text in NEEDLES[:4]:
+            cpu, _ = reference(path, text)
+            first = ours(open_recording(path), text)[0]
+            later = statistics.median(ours(recording, text)[0] for _ in range(3))
+            for when, seconds in (("first", first), ("later", later)):
+                yield compared(f"search of {size} MB, {name}, {when}", seconds, tool, cpu, "3 ×")
 
 
 def main() -> None:

@@ -49,3 +49,15 @@ def test_keys_typed_on_the_way_out_are_let_go(drive, agent):
             driver.app.simulate_key(key)
 
     assert drive(test, recording=agent).return_code in (None, 0)
+
+
+def test_leaving_in_the_midst_of_work_ends_it(drive, agent):
+    def endless():
+        while True:
+            yield
+
+    async def test(driver):
+        driver.screen.work_on("search", endless(), done=lambda result: None)
+        driver.app.exit()
+
+    assert drive(test, recording=agent).return_code in (None, 0)

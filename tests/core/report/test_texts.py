@@ -162,3 +162,12 @@ def test_the_address_fits_and_says_that_it_was_cut() -> None:
 def test_no_repository_is_refused(repository: str) -> None:
     with pytest.raises(StashError, match="no repository"):
         issue_url(repository, manifest_of(Fields("t")))
+
+
+def test_types_that_are_no_words_do_no_harm() -> None:
+    odd = {"role": "assistant", "content": [{"type": []}, {"type": {}}, {"type": "text", "text": "hi"}]}
+    found = answer({"choices": [{"message": odd}]})
+    assert found is not None
+    assert found.text == "hi"
+    assert [message.text for message in input_messages([odd])] == ["hi"]
+    assert files_of([{"channel": "llm", "value": odd, "input": {"messages": [odd]}}])

@@ -113,7 +113,7 @@ class SessionScreen(Screen[None]):
         done: Callable[[Any], object],
         progress: Callable[[], object] | None,
     ) -> None:
-        if self._tasks.get(group) is not task:
+        if self._tasks.get(group) is not task or self.app._exit:  # on the way out the parts go before the screen does
             return
         try:
             over = task.work(_SLICE_MS)

@@ -14,8 +14,9 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.timer import Timer
 
-from stashdbg_core.errors import StashError
+from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
+from stashdbg_core.session.debugger import Debugger
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.lanes import Rows
 from stashdbg_tui.verbs.ablating import Ablating
@@ -38,16 +39,6 @@ _REST = 4
 """How much longer than reading a file took it is left alone."""
 
 
-def _is_converted(path: Path) -> bool:
-    """Tell whether a file is read by converting all of it, which is not done over and over."""
-    from stashdbg_core.report.opening import is_converted
-
-    try:
-        return is_converted(path)
-    except StashError:
-        return False
-
-
 class MainScreen(Running, Trusting, Moving, Ablating):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
@@ -60,6 +51,11 @@ class MainScreen(Running, Trusting, Moving, Ablating):
         super().__init__()
         self._follow_timer: Timer | None = None
         self._look_again = 0.0
+
+    def on_unmount(self) -> None:
+        """Leave no process behind that reads a file on."""
+        if self.session is not None:
+            self.session.unfollow()
 
     def compose(self) -> ComposeResult:
         """Make the panes; they are filled when a recording is there."""
@@ -114,6 +110,7 @@ class MainScreen(Running, Trusting, Moving, Ablating):
             if session.recording is not recording:
                 session.reload(recording)
         else:
+            self._stop_following()
             session = self.session = self.open_debugger(recording)
             self.clear_search()
             self.filter_query, self.inverted, self.hides_repeats = "", False, False
@@ -152,15 +149,26 @@ class MainScreen(Running, Trusting, Moving, Ablating):
             self.status.show("no longer following")
         elif self.session is None or self.session.recording.path is None:
             self.status.show("nothing to follow: this recording is not in a file")
-        elif _is_converted(self.session.recording.path):
-            self.status.show("a file this large of another tool is not followed; Ctrl+O opens it again")
         else:
-            self._follow_timer = self.set_interval(FOLLOW_SECONDS, self._look_for_more)
-            self.status.progress = "following"
-            self.follow(self.session.last())
-            self.status.show("following the file; F stops, and so does going back")
+            self._start_following(self.session)
+
+    def _start_following(self, session: Debugger) -> None:
+        try:
+            session.follow()
+        except StashError as failure:
+            if failure.code == ErrorCode.INVALID_INPUT:
+                self.status.show("a file this large of another tool is not followed; Ctrl+O opens it again")
+            else:
+                self.say_failure(failure)
+            return
+        self._follow_timer = self.set_interval(FOLLOW_SECONDS, self._look_for_more)
+        self.status.progress = "following"
+        self.follow(session.last())
+        self.status.show("following the file; F stops, and so does going back")
 
     def _stop_following(self) -> None:
+        if self.session is not None:
+            self.session.unfollow()
         if self._follow_timer is not None:
             self._follow_timer.stop()
             self._follow_timer = None
@@ -175,17 +183,22 @@ class MainScreen(Running, Trusting, Moving, Ablating):
             self._stop_following()
             self.status.show("no longer following; F follows again")
             return
-        started = monotonic()
+        started, before = monotonic(), session.recording
         if started < self._look_again:
             return
         try:
-            gained = session.refresh()
+            session.refresh()
         except StashError as failure:
             self._stop_following()
             self.say_failure(failure)
             return
         # What has to be read whole is read less often the longer that takes.
         self._look_again = monotonic() + _REST * (monotonic() - started)
-        if gained:
+        if session.recording is not before:
             self.show_recording(session.recording, progress="following")
             self.follow(session.last())
+        part = session.caught_up
+        progress = "following" if part == 1 else f"following, {part:.0%} read"
+        if progress != self.status.progress:
+            self.status.progress = progress
+            self.status.refresh()

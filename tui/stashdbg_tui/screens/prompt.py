@@ -75,6 +75,5 @@ def answer(text: str) -> Answer:
         verb, takes = _TAKING[word]
         return Answer(verb, rest) if rest else Answer(problem=f"say what: {word} {takes}")
     if word.isalpha() and ":" not in line:
-        known = "123, 50%, llm:3, @2, write FILE, break QUERY, watch EXPRESSION, note TEXT or q"
-        return Answer(problem=f"no command or place called {shorten(line, 40)}; try {known}")
+        return Answer(problem=f"no command or place called {shorten(line, 40)}; an empty : shows what there is")
     return Answer("goto", line) if line else Answer()

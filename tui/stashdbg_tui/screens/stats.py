@@ -74,6 +74,8 @@ class StatsScreen(LeftOnce, ModalScreen[None]):
         self.query_one("#stats", VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def _work(self) -> None:
+        if self.is_left or self.app._exit:
+            return
         try:
             over = self._adding.work(8.0)
         except StashError as failure:

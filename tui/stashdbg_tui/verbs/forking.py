@@ -36,7 +36,7 @@ class Forking(SessionScreen):
     @property
     def _is_partial(self) -> bool:
         """Whether the rest of the file is still to come; one that is followed is whole as far as it goes."""
-        return self.status.progress not in (None, "following")
+        return self.status.progress is not None and not self.status.progress.startswith("following")
 
     @property
     def partial_words(self) -> str:

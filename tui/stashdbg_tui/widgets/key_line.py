@@ -8,11 +8,15 @@ from typing import ClassVar
 from textual import events
 
 from stashdbg_tui.bindings import keys_now
+from stashdbg_tui.command import Command
 from stashdbg_tui.commands import COMMANDS, command
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
 _PAIRS = {"step.forward": "step.back"}
 """Commands shown as one label with their reverse."""
+_KEPT = ("help", "view.close")
+"""Commands that keep their place where there is little room."""
+_GAP = 2
 
 
 class KeyLine(OneLine):
@@ -36,23 +40,27 @@ class KeyLine(OneLine):
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
-        """Return as many keys as fit."""
+        """Return as many keys as fit; help and quit are the last to go."""
+        shown = [
+            (entry.id, "/".join(self._keys(entry)), entry.footer)
+            for entry in COMMANDS
+            if entry.footer is not None and entry.id not in _PAIRS.values() and entry.id not in self._hidden
+        ]
+        while len(shown) > 1 and 1 + sum(_cells(key) for key in shown) - _GAP > width:
+            shown.remove(next((key for key in reversed(shown) if key[0] not in _KEPT), shown[0]))
         used, self._edges = 1, []
         yield " ", ""
-        for entry in COMMANDS:
-            if entry.footer is None or entry.id in _PAIRS.values() or entry.id in self._hidden:
-                continue
-            keys = keys_now(self.app, entry)[:1]
-            if entry.id in _PAIRS:
-                keys += keys_now(self.app, command(_PAIRS[entry.id]))[:1]
-            text = "/".join(keys)
-            size = len(text) + 1 + len(entry.footer) + 2
-            if used + size - 2 > width:
-                return
-            used += size
-            self._edges.append((used, entry.id))
-            yield text, "keys--key"
-            yield f" {entry.footer}  ", "keys--label"
+        for key in shown:
+            used += _cells(key)
+            self._edges.append((used, key[0]))
+            yield key[1], "keys--key"
+            yield f" {key[2]}{' ' * _GAP}", "keys--label"
+
+    def _keys(self, entry: Command) -> list[str]:
+        keys = keys_now(self.app, entry)[:1]
+        if entry.id in _PAIRS:
+            keys += keys_now(self.app, command(_PAIRS[entry.id]))[:1]
+        return keys
 
     async def on_click(self, event: events.Click) -> None:
         """Run the command clicked on."""
@@ -60,3 +68,7 @@ class KeyLine(OneLine):
             if event.x < edge:
                 await self.screen.run_action(command(command_id).action)
                 return
+
+
+def _cells(key: tuple[str, str, str]) -> int:
+    return len(key[1]) + 1 + len(key[2]) + _GAP
