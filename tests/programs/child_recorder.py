@@ -70,6 +70,10 @@ class Recorder:
 
     def close(self) -> None:
         """Be gone."""
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)  # or a thread that is accepting keeps it open
+        except OSError:
+            pass
         self._listener.close()
         for connection in self._connections:
             try:

@@ -129,8 +129,9 @@ class DiffResult:
 
     @property
     def first_divergence(self) -> Row | None:
-        """The earliest row that is not the same."""
-        return next(self.differing, None)
+        """The earliest row whose content is not the same; the earliest that moved, where nothing but order differs."""
+        content = (row for row in self.differing if row.kind != "moved")
+        return next(content, None) or next(self.differing, None)
 
     @property
     def same(self) -> bool:

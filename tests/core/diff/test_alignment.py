@@ -190,3 +190,15 @@ def test_a_damaged_value_with_the_same_content_is_no_difference(tmp_path: Path) 
     turned.write_bytes(path.read_bytes().replace(b'{"a":1,"b":2}', b'{"b":2,"a":1}'))
     assert open_recording(turned).blobs.payload(open_recording(turned).events[0].ref).state == "damaged"
     assert diff_recordings(open_recording(path), open_recording(turned)).same
+
+
+def test_the_first_divergence_is_one_of_content_and_only_else_one_of_order() -> None:
+    run = [Call("a", n, f"value {n}") for n in range(4)]
+    swapped = [run[1], run[0], run[2], run[3]]
+    only_order = diff_recordings(recording_of(run), recording_of(swapped)).first_divergence
+    assert only_order is not None
+    assert only_order.kind == "moved"
+    both = [*swapped[:3], run[3]._replace(value="another")]
+    content = diff_recordings(recording_of(run), recording_of(both)).first_divergence
+    assert content is not None
+    assert (content.kind, content.a) == ("changed", 3)

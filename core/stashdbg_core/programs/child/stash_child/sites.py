@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(_OURS[:-1]))) + os.sep
+"""The library that this folder belongs to, should the program use it: installed too, even where it is edited in place."""
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -97,6 +99,8 @@ def _kind_of(file_name: str, frame: FrameType) -> str:
     file_name = os.path.abspath(file_name) if not os.path.isabs(file_name) else file_name
     if file_name.startswith(_OURS):
         return OURS
+    if file_name.startswith(_LIBRARY):
+        return LIBRARY
     if any(part in file_name for part in _INSTALLED):
         return OWN if _is_run_as_program(frame) else LIBRARY
     return LIBRARY if file_name.startswith(_STANDARD) else OWN
