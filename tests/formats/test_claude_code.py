@@ -159,6 +159,7 @@ def test_what_only_the_tool_itself_says_is_kept_beside_the_result(session: Any) 
     edit, task = value(session, called(session, "toolu_5")), value(session, called(session, "toolu_4"))
 
     assert list(edit["toolUseResult"]) == ["structuredPatch"]
+    assert session.meta["source"]["skipped"]["files as they were before an edit"] == 1
     assert task["toolUseResult"]["agentId"] == "a1b2c3" and "content" not in task["toolUseResult"]
     assert value(session, called(session, "toolu_6"))["fullOutput"] == "line 1\nline 2\nline 3\n"
 

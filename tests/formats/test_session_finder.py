@@ -45,6 +45,7 @@ def home(tmp_path: Path) -> Path:
         put(home / name)
     put(tmp_path / "here" / "logs" / "x.eval", "PK", 10)
     put(tmp_path / "here" / "run.json", RECORDING, 11)
+    put(tmp_path / "here" / "run.seal.json", '{"stash":"seal","version":1}', 12)
     put(tmp_path / "here" / "package.json", '{"version":"1.0.0","name":"x"}')
     return home
 

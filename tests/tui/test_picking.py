@@ -149,7 +149,16 @@ def test_a_large_file_shows_its_head_and_then_the_rest_under_the_same_cursor(lar
         assert driver.screen.session.count == 500
         assert 0 < seen[0] < 100
         await driver.press("F")
-        assert "not followed" in driver.status
+        assert "following the file" in driver.status
+        with large.open("a") as file:
+            file.write(prompt(500))
+        for _ in range(200):
+            await driver.pilot.pause(0.1)
+            if driver.screen.session.count == 501:
+                break
+        assert driver.screen.session.count == 501
+        assert driver.position == 500
+        assert driver.screen.status.progress == "following"
 
     drive(test, paths=[large])
 

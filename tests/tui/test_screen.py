@@ -343,3 +343,18 @@ def test_files_opened_at_the_prompt_can_be_picked_again(drive, agent, recordings
         assert d.screen.session.recording.path == first
 
     drive(test, paths=[first], size=(120, 30))
+
+
+def test_little_room_is_shared_out_by_what_matters(drive, agent):
+    async def test(d):
+        assert "? help  q quit" in d.lines()[-1] and "actions" not in d.lines()[-1]
+        await d.press("colon", *"zz", "enter")
+        assert d.lines()[-2].rstrip().endswith("…")  # a cut shows
+
+    drive(test, recording=agent, size=(50, 18))
+    drive(_tabs_keep_their_names, recording=agent, size=(80, 24))
+
+
+async def _tabs_keep_their_names(d):
+    await d.press(*"jj")
+    assert "1 value  2 input  3 change  4 chat  5 state  6 source  7 fields  8 raw" in d.text()

@@ -107,6 +107,8 @@ class ClaudeConversation:
         results = [block for block in content if isinstance(block, dict) and block.get("type") == "tool_result"]
         rich = record.get("toolUseResult", record.get("tool_use_result")) if len(results) == 1 else None
         unknown = self._unknown_fields(record, "user")
+        if isinstance(rich, dict) and rich.get("originalFile"):
+            self._sink.skipped("files as they were before an edit")
         for block in results:
             named = block.get("tool_use_id", record.get("sourceToolUseID"))
             run = self._transcript.asked(lane, named if isinstance(named, str) else None, at)

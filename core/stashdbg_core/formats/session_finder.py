@@ -29,6 +29,8 @@ TITLED = 300
 _SNIFFED = 200
 """Files of the current folder that are looked into to tell recordings from other JSON."""
 _OURS = ("*.json", "*.jsonl", "*.journal", "*.rewind", "*.traj")
+_SEAL = ".seal.json"
+"""How a seal's name ends: it begins as a recording does, but is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ def _opened(path: Path, when: float, title: str, known: FoundSession | None) -> 
 
 def _in_folder(folder: Path) -> Iterator[tuple[Path, os.stat_result, str]]:
     """Yield the recordings of the current folder: ours, and agentfootprint's."""
-    newest = sorted(_files(folder, _OURS, 0), key=lambda entry: entry[1].st_mtime, reverse=True)
+    ours = (entry for entry in _files(folder, _OURS, 0) if not entry[0].name.endswith(_SEAL))
+    newest = sorted(ours, key=lambda entry: entry[1].st_mtime, reverse=True)
     for path, facts in newest[:_SNIFFED]:
         try:
             with path.open("rb") as file:

@@ -92,7 +92,7 @@ class Preview:
 
 _LIVE: dict[Source, str] = {
     "parent": "live after that, if the program does as in the parent:",
-    "prefix": "live after that: whatever the program does; before the fork point it called",
+    "prefix": "live after that: whatever the program does; up to there it called",
     "nothing": "live after that: whatever the program does",
 }
 _NOTHING_LIVE = "live after that: nothing, if the program does as in the parent"

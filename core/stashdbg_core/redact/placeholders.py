@@ -58,6 +58,11 @@ class PlaceholderTable:
             for match in ANY_PLACEHOLDER.finditer(text):
                 self._last = max(self._last, int(match["number"] or 0))
 
+    def count(self, places: Mapping[str, int]) -> None:
+        """Count further places, by kind, whose placeholders are made already."""
+        with self._lock:
+            self._counts.update(places)
+
     def counts(self) -> Mapping[str, int]:
         """Return how many places were masked, by kind."""
         with self._lock:

@@ -31,8 +31,8 @@ _RUN: Final = b"a" * RUN
 _RUNS: Final = re.compile(_RUN + b"a*")
 _DISCORD: Final = b".aaaaaa."
 _SHORT: Final = b'"aaa"'
-_AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,]|%3d)"""
-"""What follows a name that announces a secret: quotes, then what sets the value off."""
+_AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,}]|%3d)"""
+"""What follows a name that announces a secret: quotes, then what sets the value off or ends their pair."""
 
 _KEY_STEMS: Final = sorted(
     {stem[: stem.index("key") + 3] for stems in STEMS.values() for stem in stems if "key" in stem}

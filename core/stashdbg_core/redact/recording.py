@@ -1,7 +1,7 @@
 """A masked copy of a recording: values, inputs, errors, keys, labels, ids, meta.
 
-What holds nothing to mask keeps its bytes and its ref. A value is masked whole, for a name may stand in one stored
-piece and the secret it announces in another.
+What holds nothing to mask keeps its bytes and its ref. Each stored piece is masked once for each way in which a name
+announces it, for a name may stand in one piece and its secret in another.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import replace
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
-from stashdbg_core.redact.clean import CleanBlobs
+from stashdbg_core.redact.pieces import Pieces
 from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.redact.scan import EVENT_TEXTS, JSON_NAMES, REDACTION, event_texts
+from stashdbg_core.redact.shared import PieceMasker
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 
@@ -47,7 +48,10 @@ class _Copy:
     def __init__(self, recording: Recording, redactor: Redactor) -> None:
         self._table = recording.blobs
         self._redactor = redactor
-        self._clean = CleanBlobs(recording.blobs, redactor)
+        self._work = BlobStore(recording.blobs)
+        """The values, and what becomes of their pieces on the way."""
+        self._pieces = Pieces(self._work, redactor.suspects)
+        self._maskers = [PieceMasker(self._work, self._pieces, each) for each in redactor.passes()]
         self._new_refs: dict[str, str] = {}
         self.blobs = BlobStore()
         for ref in self._table.refs():
@@ -77,7 +81,7 @@ class _Copy:
     def rest(self) -> None:
         """Copy what no event reaches."""
         for ref in self._table.refs():
-            if ref not in self._new_refs and ref not in self._clean.reached:
+            if ref not in self._new_refs and ref not in self._pieces.reached:
                 self._stored(ref)
 
     def _stored(self, ref: str) -> str:
@@ -87,9 +91,18 @@ class _Copy:
         return known
 
     def _copied(self, ref: str) -> str:
-        if self._clean.is_clean(ref):
+        if self._pieces.is_clean(ref):
             self._keep(ref)
             return ref
+        if not self._pieces.is_sound(ref):
+            return self._whole(ref)
+        for masker in self._maskers:
+            ref = masker.mask(ref)
+        self._keep(ref)
+        return ref
+
+    def _whole(self, ref: str) -> str:
+        """Mask a value that is damaged, or breaks a limit, as far as it goes."""
         try:
             tree = self._table.tree(ref)
         except StashError:
@@ -109,9 +122,9 @@ class _Copy:
         pending = [ref]
         while pending:
             piece = pending.pop()
-            if piece not in self.blobs and (raw := self._table.payload(piece).raw):
+            if piece not in self.blobs and (raw := self._work.payload(piece).raw):
                 self.blobs.put_raw(piece, raw)
-                pending.extend(self._clean.pieces(piece))
+                pending.extend(self._pieces.pieces(piece))
 
 
 def _object(given: RawObject, redactor: Redactor, leave: str = "") -> RawObject:

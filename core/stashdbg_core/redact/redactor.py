@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.redact.assignments import KindOf
@@ -19,7 +19,7 @@ from stashdbg_core.redact.prefilter import Prefilter
 from stashdbg_core.redact.rules import SECRETS, Rule
 from stashdbg_core.redact.stream_text import mask_across
 from stashdbg_core.redact.text import Replacement, Take, TextMasker
-from stashdbg_core.redact.walk import Walk
+from stashdbg_core.redact.walk import Pass, Walk
 
 
 class Finding(NamedTuple):
@@ -57,7 +57,13 @@ class Redactor:
 
     def redact_tree(self, tree: Json) -> Json:
         """Return ``tree`` masked; the same object if there was nothing to mask."""
-        return self._walk(self._table.placeholder).mask(tree)
+        for each in self.passes():
+            tree = each.make(Walk).mask(tree)
+        return tree
+
+    def passes(self) -> tuple[Pass, ...]:
+        """Return the ways of going through a tree that together mask it, each on what the one before has left."""
+        return (Pass(partial(self._walk, self._table.placeholder), self._table.counts, self._table.count),)
 
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
@@ -69,27 +75,34 @@ class Redactor:
 
     def findings(self, tree: Json) -> list[Finding]:
         """Return where ``tree`` holds secrets, and of which kinds, in the order of a walk; nothing is counted."""
-        kinds: list[str] = []
-        places: list[Finding] = []
-
-        def take(_: str, kind: str) -> str:
-            kinds.append(kind)
-            return f"[REDACTED:{kind}]"
+        each, places = self.finding_pass(), list[Finding]()
+        assert each.kinds is not None
+        kinds = each.kinds
 
         def found(place: Place, key: str | int) -> None:
             pointer = place.pointer(key)[len("/0") :]  # the walk starts from a list around the tree
             places.extend(Finding(pointer, kind) for kind in dict.fromkeys(kinds))
             kinds.clear()
 
-        self._walk(take, found=found).mask(tree)
+        each.make(Walk, found=found).mask(tree)
         return places
 
-    def _walk(self, take: Take, nesting: int = 0, found: Callable[[Place, str | int], None] | None = None) -> Walk:
-        return Walk(
+    def finding_pass(self) -> Pass:
+        """Return a way of going through a tree that tells kinds and counts nothing."""
+        kinds: list[str] = []
+
+        def take(_: str, kind: str) -> str:
+            kinds.append(kind)
+            return f"[REDACTED:{kind}]"
+
+        return Pass(partial(self._walk, take), kinds=kinds)
+
+    def _walk(self, take: Take, walk: Callable[..., Walk], nesting: int = 0, **more: Any) -> Walk:
+        return walk(
             lambda text, kind: self._mask_text(text, kind, take, nesting),
             self._kind_of,
             lambda chunks: mask_across(chunks, lambda text: self._replacements(text, take)),
-            found,
+            **more,
         )
 
     def _replacements(self, text: str, take: Take) -> list[Replacement]:
@@ -114,7 +127,7 @@ class Redactor:
         if len(text) < _SHORTEST or not self.suspects(text.encode("utf-8", "surrogatepass")):
             return text
         if nesting < MAX_NESTING:
-            walked = mask_json_text(text, lambda tree: self._walk(take, nesting + 1).mask(tree))
+            walked = mask_json_text(text, lambda tree: self._walk(take, Walk, nesting + 1).mask(tree))
             if walked is not None:
                 return walked
             decoded = mask_base64_json(text, partial(self._mask_text, kind=None, take=take, nesting=nesting + 1))

@@ -10,8 +10,10 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.parse import parse_json
-from stashdbg_core.redact.clean import CleanBlobs
+from stashdbg_core.redact.pieces import Pieces
 from stashdbg_core.redact.redactor import Redactor
+from stashdbg_core.redact.shared import PieceMasker
+from stashdbg_core.store.blob_store import BlobStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def kind_words(kinds: Iterable[str]) -> str:
 
 
 def scan_recording(recording: Recording, redactor: Redactor | None = None) -> Iterator[ScanFinding]:
-    """Yield the secrets of a recording in the order of its events; each value is searched once.
+    """Yield the secrets of a recording in the order of its events; each stored piece is searched once.
 
     A value that several events share is reported for the first of them.
     """
@@ -61,7 +63,9 @@ def scan_recording(recording: Recording, redactor: Redactor | None = None) -> It
 
 
 def _findings_of(recording: Recording, redactor: Redactor) -> Iterator[ScanFinding]:
-    clean = CleanBlobs(recording.blobs, redactor)
+    masker = PieceMasker(
+        BlobStore(recording.blobs), Pieces(recording.blobs, redactor.suspects), redactor.finding_pass()
+    )
     seen: set[str] = set()
     for event in recording.events:
         for pointer, kind in redactor.findings(event_texts(event)):
@@ -69,7 +73,7 @@ def _findings_of(recording: Recording, redactor: Redactor) -> Iterator[ScanFindi
         for part, ref in (("value", event.ref), ("input", event.input_ref)):
             if ref is not None and ref not in seen:
                 seen.add(ref)
-                for pointer, kind in _findings(recording, ref, clean, redactor):
+                for pointer, kind in _findings(recording, ref, masker, redactor):
                     yield ScanFinding(event.seq, part, pointer, kind)
     for pointer, kind in redactor.findings({key: recording.meta[key] for key in recording.meta if key != REDACTION}):
         yield ScanFinding(None, "meta", pointer, kind)
@@ -77,8 +81,8 @@ def _findings_of(recording: Recording, redactor: Redactor) -> Iterator[ScanFindi
     for pointer, kind in redactor.findings(rest):
         yield ScanFinding(None, "recording", pointer, kind)
     for ref in recording.blobs.refs():
-        if ref not in seen and ref not in clean.reached:
-            for pointer, kind in _findings(recording, ref, clean, redactor):
+        if ref not in seen and ref not in masker.pieces.reached:
+            for pointer, kind in _findings(recording, ref, masker, redactor):
                 yield ScanFinding(None, "blob", f"/{ref}{pointer}", kind)
 
 
@@ -93,12 +97,13 @@ def event_texts(event: RecordedEvent) -> dict[str, Json]:
     return texts
 
 
-def _findings(recording: Recording, ref: str, clean: CleanBlobs, redactor: Redactor) -> list[tuple[str, str]]:
-    if clean.is_clean(ref):
+def _findings(recording: Recording, ref: str, masker: PieceMasker, redactor: Redactor) -> list[tuple[str, str]]:
+    if masker.pieces.is_clean(ref):
         return []
+    if masker.pieces.is_sound(ref):
+        return masker.findings(ref)
     try:
         tree = recording.blobs.tree(ref)
     except StashError:
-        payload = recording.blobs.payload(ref)
-        tree = payload.raw.decode("utf-8", "replace")
+        tree = recording.blobs.payload(ref).raw.decode("utf-8", "replace")
     return [(found.pointer, found.kind) for found in redactor.findings(tree)]

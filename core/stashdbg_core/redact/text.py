@@ -35,6 +35,11 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>\\`{}|^]+")
 _PARAMETER = re.compile(r"(?<==)[^\s&;#\"'<>\\]++")
 _ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+")
+_MASKED_COOKIE: Final = re.compile(
+    r"[^=;\s]{1,256}=(?:\[REDACTED:cookie\])?"
+    r"(?:; (?i:(?:path|domain|max-age|samesite|expires)=[^;]{0,200}|secure|httponly|partitioned))*"
+)
+"""A cookie that is set, its value gone, as ``exchange.headers`` keeps it."""
 _DECODED_DEPTH: Final = 3
 _ROUNDS: Final = 8
 """A placeholder sets off what stood next to the secret, which then may be one too; two rounds do nearly always."""
@@ -92,6 +97,8 @@ class TextMasker:
         secret = text[start:]
         if ANY_PLACEHOLDER.fullmatch(secret):
             return text
+        if kind == "cookie" and _MASKED_COOKIE.fullmatch(secret):
+            return self.mask(text, take)
         return text[:start] + take(secret, self._kind_of(secret) or kind)
 
     def _kind_of(self, secret: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -30,7 +30,7 @@ _OPAQUE: Final = frozenset(
 )
 """Tags whose texts are spellings of a value, not texts of the program."""
 _MAPPINGS: Final = frozenset({tags.DICT, tags.ORDERED_DICT, tags.DEFAULT_DICT, tags.COUNTER})
-_MAPPING: Final = "mapping"
+MAPPING: Final = "mapping"
 """Stands for the pair of an ``items`` list: each of its items is a key and a value."""
 _STRUCTURE: Final = frozenset({_TAG, "class", "factory", "kind", "ending", "module", "type_name"})
 """Keys of tagged objects that say what they are; never masked."""
@@ -43,7 +43,23 @@ _MAX_NAME_BYTES: Final = 200
 
 
 @dataclass(slots=True)
-class _Step:
+class Pass:
+    """One way of going through trees: what is masked, and how it is counted."""
+
+    make: Callable[..., Walk]
+    """Gets the class of the walk and what else it takes."""
+    counts: Callable[[], Mapping[str, int]] = dict
+    """Tells how many places were masked so far, by kind."""
+    again: Callable[[Mapping[str, int]], None] = lambda _: None
+    """Counts places once more: a piece stands in one value more."""
+    kinds: list[str] | None = None
+    """For a scan: kinds found since it was emptied last."""
+
+
+@dataclass(slots=True)
+class Step:
+    """A container whose children are still to be looked at."""
+
     place: Place
     kind: str | None
     """What the name above announces."""
@@ -61,31 +77,47 @@ class Walk:
     """Gets the chunks of a stream, returns them with secrets cut across them masked; the same list if none."""
     found: Callable[[Place, str | int], None] | None = None
     """Told of every leaf that was masked, for a scan."""
+    every_text: bool = False
+    """Whether texts are masked for what is in them alone: those that spell tagged values and all keys too."""
     edits: Edits = field(default_factory=Edits)
-    _pending: list[_Step] = field(default_factory=list)
+    pending: list[Step] = field(default_factory=list)
 
     def mask(self, tree: Json) -> Json:
         """Return ``tree`` masked; the same object if there was nothing to mask."""
-        root = Place([tree])
-        self._look(root, 0, tree, None)
-        while self._pending:
-            step = self._pending.pop()
-            first = len(self._pending)
-            if type(step.place.container) is dict:
-                self._object(step)
-            else:
-                self._list(step)
-            self._pending[first:] = self._pending[first:][::-1]
-        if not self.edits.values and not self.edits.renames:
-            return tree
+        self.begin(tree)
+        while self.pending:
+            self.take(self.pending.pop())
+        return self.result(tree)
+
+    def begin(self, tree: Json, kind: str | None = None, pair: str | None = None) -> None:
+        """Set out at the root of a tree, with what is announced there."""
+        self._look(Place([tree]), 0, tree, kind, pair)
+
+    def take(self, step: Step) -> None:
+        """Look at the children of a container; containers among them come next, in order."""
+        first = len(self.pending)
+        if type(step.place.container) is not dict:
+            self._list(step)
+        elif self.every_text:
+            self._texts(step)
+        else:
+            self._object(step)
+        self.pending[first:] = self.pending[first:][::-1]
+
+    def result(self, tree: Json) -> Json:
+        """Return the tree that was walked with all edits made; the same object if there are none."""
         return self.edits.apply([tree])[0]
+
+    def _view(self, value: Json) -> Json:
+        """Return what a value is, for a look at it from outside."""
+        return value
 
     def _look(self, place: Place, key: str | int, value: Json, kind: str | None, pair: str | None = None) -> None:
         """Mask a leaf, or put a container off."""
         leaf = type(value)
         if leaf is dict or leaf is list:
             if value:
-                self._pending.append(_Step(Place(value, place, key), kind, pair))
+                self.pending.append(Step(Place(value, place, key), kind, pair))
         elif leaf is str:
             if value:
                 self._edit(place, key, value, self.mask_text(value, kind))
@@ -98,7 +130,14 @@ class Walk:
             if self.found is not None:
                 self.found(place, key)
 
-    def _object(self, step: _Step) -> None:
+    def _texts(self, step: Step) -> None:
+        place = step.place
+        for key, value in place.container.items():
+            if (name := self.mask_text(key, None)) != key:
+                self.edits.renames.append((place, key, name))
+            self._look(place, key, value, None)
+
+    def _object(self, step: Step) -> None:
         place = step.place
         container = place.container
         tag = container.get(_TAG)
@@ -115,11 +154,11 @@ class Walk:
                 kind = step.kind
             if paired is not None and key in ("value", "Value"):
                 kind = paired
-            if kind == "authorization" and type(value) is dict and _TAG not in value:
+            if kind == "authorization" and type(seen := self._view(value)) is dict and _TAG not in seen:
                 kind = None
             self._look(place, key, value, kind)
 
-    def _tagged(self, step: _Step, tag: str) -> None:
+    def _tagged(self, step: Step, tag: str) -> None:
         container = step.place.container
         if tag in _BINARY:
             self._binary(step)
@@ -129,23 +168,23 @@ class Walk:
                 if joined is not chunks:
                     container = {**container, "chunks": joined}
                     self._edit(step.place, "chunks", chunks, joined)
-            pair = _MAPPING if tag in _MAPPINGS else step.pair
+            pair = MAPPING if tag in _MAPPINGS else step.pair
             for key, value in container.items():
                 if key not in _STRUCTURE:
                     self._look(step.place, key, value, step.kind, pair if key == "items" else None)
 
-    def _list(self, step: _Step) -> None:
+    def _list(self, step: Step) -> None:
         place, items = step.place, step.place.container
-        if step.pair is not None and step.pair is not _MAPPING and len(items) == 2:
+        if step.pair is not None and step.pair is not MAPPING and len(items) == 2:
             self._look(place, 0, items[0], None)
             self._look(place, 1, items[1], step.pair)
             return
-        pairs = step.pair is _MAPPING or (step.kind is None and all(_pair_of(item) is not None for item in items))
+        pairs = step.pair is MAPPING or (step.kind is None and all(self.pair_of(item) is not None for item in items))
         previous: Any = None
         for position, item in enumerate(items):
             kind, pair = step.kind, None
             if pairs:
-                name = _name_text((_pair_of(item) or [""])[0])
+                name = self._name_text((self.pair_of(item) or [""])[0])
                 pair = (self.kind_of(name) if name else None) or step.kind
             elif kind is None and type(item) is str and type(previous) is str and previous[:1] == "-" != item[:1]:
                 kind = self.kind_of(previous.lstrip("-")) if len(previous.lstrip("-")) > 3 else None
@@ -158,7 +197,7 @@ class Walk:
         for key in _PAIR_VALUE:
             name = container.get(key)
             if name is not None:
-                text = _name_text(name)
+                text = self._name_text(name)
                 return self.kind_of(text) if text else None
         return None
 
@@ -173,8 +212,8 @@ class Walk:
                 self.found(place, key)
         return name
 
-    def _binary(self, step: _Step) -> None:
-        encoded = step.place.container.get("base64")
+    def _binary(self, step: Step) -> None:
+        encoded = self._view(step.place.container.get("base64"))
         data = _decoded(encoded) if type(encoded) is str else None
         if not data:
             return
@@ -187,22 +226,22 @@ class Walk:
             new = base64.b64encode(masked.encode(codec, "surrogatepass")).decode("ascii")
             self._edit(step.place, "base64", encoded, new)
 
+    def pair_of(self, item: Json) -> list[Json] | None:
+        """Return the two items of a list or tuple of two that begins with a text or bytes, else None."""
+        item = self._view(item)
+        if type(item) is dict and item.get(_TAG) == tags.TUPLE:
+            item = self._view(item.get("items"))
+        return item if type(item) is list and len(item) == 2 and self._name_text(item[0]) is not None else None
 
-def _pair_of(item: Json) -> list[Json] | None:
-    """Return the two items of a list or tuple of two that begins with a text or bytes, else None."""
-    if type(item) is dict and item.get(_TAG) == tags.TUPLE:
-        item = item.get("items")
-    return item if type(item) is list and len(item) == 2 and _name_text(item[0]) is not None else None
-
-
-def _name_text(value: Json) -> str | None:
-    if type(value) is str:
-        return value
-    if type(value) is dict and value.get(_TAG) in _BINARY:
-        encoded = value.get("base64")
-        data = _decoded(encoded) if type(encoded) is str and len(encoded) < _MAX_NAME_BYTES else None
-        return None if data is None else data.decode("latin-1")
-    return None
+    def _name_text(self, value: Json) -> str | None:
+        value = self._view(value)
+        if type(value) is str:
+            return value
+        if type(value) is dict and value.get(_TAG) in _BINARY:
+            encoded = self._view(value.get("base64"))
+            data = _decoded(encoded) if type(encoded) is str and len(encoded) < _MAX_NAME_BYTES else None
+            return None if data is None else data.decode("latin-1")
+        return None
 
 
 def _decoded(encoded: str) -> bytes | None:

@@ -7,18 +7,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from stashdbg_core.canonical import REF_PREFIX, Json, stored_form
+from stashdbg_core.canonical import REF_PREFIX, stored_form
 from stashdbg_core.model import Recording
-from stashdbg_core.redact.edits import edit_tree
 from stashdbg_core.redact.placeholders import OPENING, PlaceholderTable
 from stashdbg_core.redact.recording import redact_recording
 from stashdbg_core.redact.redactor import Redactor
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.redact.stream_text import mask_across
 from stashdbg_core.redact.text import Replacement
-from stashdbg_core.redact.walk import Walk
+from stashdbg_core.redact.walk import Pass, Walk
 from stashdbg_core.report.personal import Person, PersonalText, rewritten
 
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
@@ -63,9 +63,12 @@ class ReportRedactor(Redactor):
         """How many places were changed so far, by kind."""
         return {**self._table.counts(), **self._personal.counts}
 
-    def redact_tree(self, tree: Json) -> Json:
-        """Return ``tree`` masked; the same object if there was nothing to mask."""
-        return _edited(super().redact_tree(tree), self._personal.replace, self._personal.replacements)
+    def passes(self) -> tuple[Pass, ...]:
+        """Return how a tree is masked: by the rules, then for the person."""
+        personal = self._personal
+        return super().passes() + _edits(
+            personal.replace, personal.replacements, lambda: personal.counts, personal.counts.update
+        )
 
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
@@ -106,9 +109,9 @@ class Residue(Redactor):
         data = _REFERENCE_BYTES.sub(b"", data)
         return any(needle in data for needle in self._needles)
 
-    def redact_tree(self, tree: Json) -> Json:
-        """Return ``tree`` masked; the same object if there was nothing to mask."""
-        return _edited(tree, self.redact_text, self._found)
+    def passes(self) -> tuple[Pass, ...]:
+        """Return how a tree is masked."""
+        return _edits(self.redact_text, self._found, lambda: self._counts, self._counts.update)
 
     def redact_text(self, text: str) -> str:
         """Return ``text`` masked; the same object if there was nothing to mask."""
@@ -140,10 +143,19 @@ def mask_recordings(recordings: Sequence[Recording], redactor: ReportRedactor) -
     return [redact_recording(recording, residue) for recording in masked]
 
 
-def _edited(tree: Json, change: Callable[[str], str], find: Callable[[str], list[Replacement]]) -> Json:
-    """Return ``tree`` with every text changed: in bytes and across the chunks of streams too, then in every key."""
-    walk = Walk(lambda text, _: change(text), lambda _: None, lambda chunks: mask_across(chunks, find))
-    return edit_tree(walk.mask(tree), change)
+def _edits(
+    change: Callable[[str], str],
+    find: Callable[[str], list[Replacement]],
+    counts: Callable[[], Mapping[str, int]],
+    again: Callable[[Mapping[str, int]], None],
+) -> tuple[Pass, ...]:
+    """Return how every text is changed: in bytes and across the chunks of streams first, then in every key."""
+
+    def make(every_text: bool, walk: Callable[..., Walk], **more: Any) -> Walk:
+        chunks = partial(mask_across, find=find)
+        return walk(lambda text, _: change(text), lambda _: None, chunks, every_text=every_text, **more)
+
+    return tuple(Pass(partial(make, every_text), counts, again) for every_text in (False, True))
 
 
 def spellings(secret: str) -> tuple[str, ...]:

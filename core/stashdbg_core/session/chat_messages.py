@@ -17,7 +17,11 @@ _BLOCKS = 1000
 _DEPTH = 3
 _WRAPPERS = ("kwargs", "body", "json", "request", "params", "arguments", "fields", "data")
 _PLAIN = frozenset({"text", "input_text", "output_text"})
-_MEDIA = ("image", "audio", "file", "document", "video")
+_ARGUMENTS = ("arguments", "input", "args", "action", "queries", "code")
+_COMPACTED = frozenset({"compaction", "compaction_summary", "context_compaction"})
+_UNREADABLE = "[earlier messages, compacted and encrypted]"
+"""What is shown of a summary that only the provider can read."""
+_MEDIA = ("image", "audio", "file", "document", "video", "encrypted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +103,17 @@ def read_message(item: Json, pointer: str) -> Iterator[Message]:
     if not isinstance(item, dict):
         return
     kind = item.get("type")
-    if kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        yield Message("assistant", "", pointer, (_call(item, "call_id", "id"),))
+    if isinstance(kind, str) and kind.endswith("_call") and "role" not in item:
+        call = _call(item, "call_id", "id")
+        yield Message("assistant", "", pointer, (call,))
+        if item.get("output") is not None:  # the provider ran it itself
+            yield Message("tool", _text(item["output"]), f"{pointer}/output", call_id=call.id)
+    elif kind == "tool_search_output":
+        yield Message("tool", "\n".join(_tool_names(item.get("tools"))), pointer, call_id=_word(item.get("call_id")))
     elif isinstance(kind, str) and kind.endswith("_call_output"):
         yield Message("tool", _text(item.get("output")), pointer, call_id=_word(item.get("call_id")))
+    elif kind in _COMPACTED:
+        yield Message("system", _text(item.get("summary")) or _text(item.get("text")) or _UNREADABLE, pointer)
     elif kind == "reasoning":
         yield Message("assistant", "", pointer, thinking=_text(item.get("summary")) or _text(item.get("content")))
     else:
@@ -116,15 +127,27 @@ def _listed(items: list[Json], pointer: str, before: list[Message]) -> tuple[lis
 
 
 def _is_message(item: Json) -> bool:
-    return isinstance(item, dict) and (
-        (isinstance(item.get("role"), str) and any(name in item for name in ("content", "parts", "tool_calls")))
-        or (isinstance(item.get("type"), str) and ("call_id" in item or "summary" in item))
+    if not isinstance(item, dict):
+        return False
+    kind = item.get("type")
+    return (isinstance(item.get("role"), str) and any(name in item for name in ("content", "parts", "tool_calls"))) or (
+        isinstance(kind, str)
+        and ("call_id" in item or "summary" in item or kind.endswith("_call") or kind in _COMPACTED)
     )
+
+
+def _tool_names(tools: Json, group: str = "") -> Iterator[str]:
+    """Yield the names of tools that a search found, those of a group behind its name."""
+    for tool in tools[:_BLOCKS] if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            name = group + (_word(tool.get("name")) or "?")
+            inner = tool.get("tools") if not group else None
+            yield from _tool_names(inner, name + ".") if isinstance(inner, list) else (name,)
 
 
 def _spoken(item: dict[str, Json], pointer: str) -> Iterator[Message]:
     """Yield a message with a role, and before it the tool results it carries."""
-    role = _word(item.get("role")) or "?"
+    role = _word(item.get("role")) or ("agent" if item.get("type") == "agent_message" else "?")
     content = item.get("content", item.get("parts"))
     texts, thoughts, calls = [], [], []
     for block in islice(content, _BLOCKS) if isinstance(content, list) else ():
@@ -174,8 +197,8 @@ def _tool_call(call: dict[str, Json]) -> ToolCall:
 
 
 def _call(call: dict[str, Json], *ids: str) -> ToolCall:
-    given = next((call[name] for name in ("arguments", "input", "args", "action") if name in call), None)
-    name = _word(call.get("name")) or _word(call.get("type")) or "?"
+    given = next((call[name] for name in _ARGUMENTS if name in call), None)
+    name = _word(call.get("name")) or (_word(call.get("type")) or "?").removesuffix("_call")
     return ToolCall(name, _text(given), next((found for one in ids if (found := _word(call.get(one)))), name))
 
 

@@ -21,6 +21,7 @@ from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import spelled_text, spelled_tree
 from stashdbg_core.exchange.sse import event_json, event_texts, line_texts, server_events
 from stashdbg_core.parse import parse_json
+from stashdbg_core.redact import Redactor
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 KEYS = st.text(max_size=6) | st.just("$stash")
@@ -85,12 +86,28 @@ def test_json_that_no_spelling_gives_back_stays_text(text):
 
 def test_secrets_and_what_is_about_the_connection_are_no_headers_of_a_recording():
     headers = [
-        ("Content-Type", "application/json"), ("Set-Cookie", "session=1"), ("Transfer-Encoding", "chunked"),
+        ("Content-Type", "application/json"), ("Authorization", "Bearer 1"), ("Transfer-Encoding", "chunked"),
         ("Content-Encoding", "gzip"), ("Content-Length", "7"), ("Connection", "X-Hop"), ("X-Hop", "1"),
         ("Vary", "a"), ("vary", "b"), ("X-Request-Id", "req_1"),
     ]  # fmt: skip
     kept = {"content-type": "application/json", "vary": "a, b", "x-request-id": "req_1"}
     assert response_tree(200, headers, b"{}")["headers"] == kept
+
+
+def test_cookies_keep_their_names_and_lose_their_values():
+    date = ("date", "Wed, 01 Jan 2020 00:00:00 GMT")
+    session = "session=s3cr3t==; Path=/; Expires=Thu, 02 Jan 2020 00:00:00 GMT; HttpOnly; Note=also secret"
+    masked = "session=[REDACTED:cookie]; Path=/; HttpOnly"
+    gone = "old=; expires=Tue, 31 Dec 2019 00:00:00 GMT; max-age=0"
+    tree = response_tree(200, [date, ("Set-Cookie", session)], b"")
+    assert tree["headers"]["set-cookie"] == masked
+    several = response_tree(200, [date, ("Set-Cookie", session), ("set-cookie", gone), ("Set-Cookie", "bare")], b"")
+    assert several["headers"]["set-cookie"] == [masked, gone, "[REDACTED:cookie]"]
+    for known in (tree, several):
+        assert Redactor().redact_tree(known) == known
+        assert dict(response_parts(known).headers)["date"] == date[1]
+    assert response_parts(several).headers[1:] == [("set-cookie", text) for text in (masked, gone, "[REDACTED:cookie]")]
+    assert "s3cr3t" not in str(Redactor().redact_tree({"headers": {"set-cookie": "session=s3cr3t; Path=/"}}))
 
 
 def test_each_event_of_a_stream_has_the_time_at_which_it_was_whole():

@@ -88,6 +88,27 @@ def test_a_chat_reads_the_same_from_every_provider(make_run, given, value):
     assert (len(said), chat.replies, chat.omitted) == (4, 1, 0)
 
 
+def test_calls_that_the_provider_runs_itself_and_compactions_are_read(make_run):
+    given = [
+        {"type": "compaction", "encrypted_content": "…"},
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "rain"}},
+        {"type": "tool_search_call", "call_id": "t1", "arguments": {"query": "files"}},
+        {
+            "type": "tool_search_output",
+            "call_id": "t1",
+            "tools": [{"name": "disk", "tools": [{"name": "read"}, {"name": "write"}]}, {"name": "grep"}],
+        },
+        {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4"},
+    ]
+    assert turns(read(make_run, {"model": "m", "input": given}, "yes")) == [
+        ("system", "[earlier messages, compacted and encrypted]", []),
+        ("assistant", "", [("web_search", '{"type":"search","query":"rain"}', None)]),
+        ("assistant", "", [("tool_search", '{"query":"files"}', "disk.read\ndisk.write\ngrep")]),
+        ("assistant", "", [("roll", "{}", "4")]),
+        ("assistant", "yes", []),
+    ]
+
+
 def test_a_request_inside_a_wrapper_and_a_bare_list_are_chats_too(make_run):
     messages = [{"role": "user", "content": "hi"}]
     wrapped = read(make_run, {"args": [], "kwargs": {"messages": messages}}, "yes")

@@ -48,7 +48,9 @@ def test_a_change_names_what_was_read_and_written():
 
 def test_what_is_no_chat_and_has_no_source_says_so(tmp_path):
     recording = run_of(("m", 1, 2))
-    assert texts(read_part(recording, recording.events[0], 0, "chat")[0]) == ["this call is no chat with a model"]
+    assert texts(read_part(recording, recording.events[0], 0, "chat")[0]) == [
+        "not a model call; 1 shows what it returned, 2 what it was given"
+    ]
     assert ":source FOLDER" in texts(read_part(recording, recording.events[0], 0, "source")[0])[0]
     assert "no source for agent.py" in texts(read_part(recording, recording.events[0], 0, "source", [tmp_path])[0])[0]
     (tmp_path / "agent.py").write_text("one\ntwo\nthree\n")

@@ -63,6 +63,12 @@ def test_a_tool_call_shows_arguments_and_result():
     assert summary(*recorded("tool", [1, 2, 3, 4, 5], {"city": "Riga"})) == 'city="Riga" → [5 items]'
 
 
+def test_a_value_that_a_program_asked_for_stands_before_the_place_it_asked_at():
+    given = {"lane": None, "site": "agent.py:12 plan", "soft": True}
+    assert summary(*recorded("clock", 12.5, given)) == "12.5 · agent.py:12 plan"
+    assert summary(*recorded("tool", 12.5, {"site": "Oslo"})) == 'site="Oslo" → 12.5'
+
+
 @pytest.mark.parametrize(
     "error",
     [

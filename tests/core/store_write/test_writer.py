@@ -122,6 +122,16 @@ def test_a_flat_copy_has_whole_values_under_their_own_hash(tmp_path: Path, make_
     assert encode_recording(again, flat=True).encode() == (tmp_path / "flat.json").read_bytes()
 
 
+def test_a_flat_copy_has_a_value_that_no_event_names_whole_too() -> None:
+    blobs = BlobStore()
+    piece = blobs.put_stored(b'["one"]')
+    blobs.put_stored(b'{"$stash":"list","parts":["%b"],"items":["two"]}' % piece.encode())
+    named = blobs.put({"v": 1})
+    recording = Recording("r", (RecordedEvent(0, "c", "k", 0, "return", named),), blobs, RawObject({}))
+    flat = json.loads(encode_recording(recording, flat=True))
+    assert sorted(map(str, flat["blobs"].values())) == ["['one', 'two']", "{'v': 1}"]
+
+
 def test_what_is_damaged_stays_and_costs_nothing_else() -> None:
     blobs = BlobStore()
     good = blobs.put({"v": 1})
