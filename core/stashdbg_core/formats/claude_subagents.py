@@ -38,7 +38,9 @@ class SubAgents:
         self._transcript = transcript
         self._read = read
         self._folder = source.name.removesuffix(".zst").removesuffix(".jsonl")
-        self._names: dict[str, str] | None = None
+        self._names: dict[str, str] = {}
+        self._listed_at = -1
+        """How often the session had grown when its sub-agents were listed."""
         self._done: set[str] = set()
         self._waiting: list[ToolRun] = []
         """Calls that may have started a sub-agent, of which no trace was seen."""
@@ -129,7 +131,8 @@ class SubAgents:
 
     def _listed(self) -> dict[str, str]:
         """Return the file name of each sub-agent that has one."""
-        if self._names is None:
+        if self._listed_at != self._source.grown:
+            self._listed_at = self._source.grown
             found = self._source.names_beside(f"{self._folder}/subagents", "agent-*.jsonl")
             named = ((name.removeprefix("agent-").removesuffix(".jsonl"), name) for name in found)
             self._names = {agent: name for agent, name in named if _ID.fullmatch(agent)}

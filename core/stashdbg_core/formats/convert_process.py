@@ -1,7 +1,6 @@
 """``python -m stashdbg_core.formats.convert_process FILE RUN OUT [LIMIT=N …]``: one run made a recording in OUT.
 
-Standard output has a line for each step: ``BYTES`` read so far, and where it fails ``!`` and the error as JSON. Ends
-with 0 when OUT is there.
+Standard output has a line for each step, as ``process_lines`` says. Ends with 0 when OUT is there.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from pathlib import Path
 from select import select
 from time import monotonic, time, time_ns
 
-import msgspec
-
-from stashdbg_core.canonical import stored_form
-from stashdbg_core.errors import ErrorCode, StashError, invalid_recording, not_found
+from stashdbg_core.errors import StashError, invalid_recording, not_found
 from stashdbg_core.formats.conversion import Progress, as_converted, conversion_key
 from stashdbg_core.formats.opening import detect, read_into
+from stashdbg_core.formats.process_lines import command, failure_in, say, say_failure
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import Cancelled, ForeignSource
 from stashdbg_core.model import Recording
@@ -80,11 +77,10 @@ def convert_in_process(
     file = cache_folder() / f"{conversion_key(source, run)}.json"
     prepare_folder(file)
     make_room(file.parent)
-    settings = [f"{name}={getattr(limits, name)}" for name in limits.__slots__]
-    command = [sys.executable, "-P", "-m", __name__, str(source.path), str(run), str(file), *settings]
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+        command(__name__, source.path, run, file, limits),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
     try:
         _listen(process, source.size, progress, cancelled or (lambda: False))
     finally:
@@ -107,11 +103,8 @@ def main(arguments: Sequence[str]) -> int:
     path, run, out, *settings = arguments
     try:
         _convert(Path(path), int(run), Path(out), Limits.parse(settings))
-    except StashError as error:
-        _say("!" + stored_form([str(error.code), error.message, error.hint]).decode())
-        return _FAILED
-    except OSError as error:
-        _say("!" + stored_form([ErrorCode.NOT_FOUND.value, error.strerror or "it cannot be written", None]).decode())
+    except (StashError, OSError) as error:
+        say_failure(error)
         return _FAILED
     return 0
 
@@ -143,7 +136,7 @@ def _convert(path: Path, run: int, out: Path, limits: Limits) -> None:
         now = monotonic()
         if now - last[0] >= _SECONDS:
             last[0] = now
-            _say(str(done))
+            say(str(done))
 
     source = ForeignSource(path, limits=limits, progress=progress)
     known = detect(source)
@@ -184,9 +177,9 @@ def _listen(
             return
         *lines, held = (held + part).split(b"\n")
         for line in lines:
-            if line.startswith(b"!"):
-                code, message, hint = msgspec.json.decode(line[1:], type=tuple[str, str, str | None])
-                raise StashError(message, code=ErrorCode(code), hint=hint)
+            failure = failure_in(line)
+            if failure is not None:
+                raise failure
             if progress is not None and line.isdigit():
                 progress(int(line), size)
 
@@ -201,11 +194,6 @@ def _remove(file: Path) -> None:
             half.unlink(missing_ok=True)
         except OSError:
             return
-
-
-def _say(line: str) -> None:
-    sys.stdout.buffer.write(f"{line}\n".encode())
-    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

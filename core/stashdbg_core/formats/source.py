@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.errors import StashError, invalid_recording
+from stashdbg_core.errors import StashError, invalid_recording, not_found
 from stashdbg_core.formats.compression import ZSTD_MAGIC, unpacked
 from stashdbg_core.parse import BOM, over_limit, parse_json
 from stashdbg_core.sanitize import shorten
@@ -90,6 +90,10 @@ class ForeignSource:
         self._progress = progress
         self._cancelled = cancelled
         self.is_zstd = self._source.read_at(0, len(ZSTD_MAGIC)) == ZSTD_MAGIC
+        self.at_end: Callable[[int], bool] | None = None
+        """Asked, at the end of a file of lines, whether there is more by now (see ``grow``); gets where the end is."""
+        self.grown = 0
+        """How many times the file has grown while it was read: what was found beside it may be out of date."""
 
     def head(self, length: int = 1 << 16) -> bytes:
         """Return the first bytes, unpacked, without a byte-order mark."""
@@ -109,6 +113,25 @@ class ForeignSource:
     def read_at(self, offset: int, length: int) -> bytes:
         """Return bytes of the file as it is, packed or not."""
         return self._source.read_at(offset, length)
+
+    def grow(self) -> bool:
+        """Take in what was added to the file; tell whether something was.
+
+        Raises:
+            StashError: ``ERR_NOT_FOUND``: it is gone, is another file, or was cut; ``ERR_INVALID_RECORDING``: it is
+                larger than the limit now.
+        """
+        before = self.identity
+        if self.path is None or before is None or not self._source.changed():
+            return False
+        now = FileSource(self.path)
+        if now.identity[:2] != before[:2] or now.size < self.size:
+            raise not_found(f"{shorten(self.name, 200)} was replaced or cut")
+        check_size(now.size, shorten(self.name, 200), self.limits)
+        has_more = now.size > self.size
+        self._source, self.size, self.identity = now, now.size, now.identity
+        self.grown += has_more
+        return has_more
 
     def data(self) -> bytes:
         """Return the whole file, unpacked.
@@ -139,7 +162,7 @@ class ForeignSource:
     def lines(self, start: int = 0) -> Iterator[Line]:
         """Yield the lines from an offset on; blank ones, and ones of NUL bytes, are left out."""
         offset, number, carry, overlong = start, 0, b"", 0
-        for block in self._blocks(start):
+        for block in self._growing_blocks(start):
             parts = block.split(b"\n")
             last = parts.pop()
             for part in parts:
@@ -254,6 +277,14 @@ class ForeignSource:
             yield from _after(unpacked(self._packed_blocks(0), self.limits.size, self.name), start)
         else:
             yield from self._packed_blocks(start)
+
+    def _growing_blocks(self, start: int) -> Iterator[bytes]:
+        """Yield the file, unpacked, from an offset on, and what is added to it while somebody waits for that."""
+        yield from self._blocks(start)
+        end = max(start, self.size)
+        while not self.is_zstd and self.at_end is not None and self.at_end(end):
+            yield from self._packed_blocks(end)
+            end = self.size
 
     def _packed_blocks(self, start: int) -> Iterator[bytes]:
         offset = start

@@ -139,6 +139,19 @@ class JournalLedger:
             raise
         self._size += EVENT_BYTES
 
+    def append_values(self) -> int:
+        """Write the values not yet written, ahead of their events; return the journal's length then."""
+        blobs, self._unwritten = self._unwritten, []
+        return self._journal.append_values(blobs)
+
+    def go_on_in(self, path: Path) -> None:
+        """Write what comes next to a new file, which continues the journal.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        self._journal.go_on_in(path)
+
     def note(self, meta: Mapping[str, Json]) -> None:
         """Write what is known about the run by now."""
         self._journal.note(meta)

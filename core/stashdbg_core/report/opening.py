@@ -22,6 +22,7 @@ from stashdbg_core.store.source import FileSource, Source
 
 if TYPE_CHECKING:
     from stashdbg_core.formats.format import Format, RunSummary
+    from stashdbg_core.formats.live import LiveConversion
 
 _OTHERS_MANIFEST = b'"manifestVersion": 2'
 """Stands in the bug reports of agentfootprint, which may hold a ``recording.json`` too; ours have another version."""
@@ -194,19 +195,20 @@ def head_of(path: Path, *, limits: Limits = Limits()) -> Recording | None:  # no
     return open_head(known, source, inner, limits)
 
 
-def is_converted(path: Path, *, limits: Limits = Limits()) -> bool:  # noqa: B008
-    """Tell whether a file is another tool's and so large that it is converted as a whole to be read.
+def follow_one(path: Path, *, limits: Limits = Limits()) -> LiveConversion | None:  # noqa: B008
+    """Begin to follow a file of another tool that is too large to be read anew whenever it grows; None if it is none.
 
     Raises:
-        StashError: It cannot be read.
+        StashError: It cannot be read; ``ERR_INVALID_INPUT``: it is large, and can only be read as a whole.
     """
-    source = FileSource(_split(path)[0])
-    if recognise(source, limits).format is None:
-        return False
-    from stashdbg_core.formats.conversion import is_large
-    from stashdbg_core.formats.source import ForeignSource
+    archive, inner = _split(path)
+    source = FileSource(archive)
+    known = recognise(source, limits).format
+    if known is None:
+        return None
+    from stashdbg_core.formats.live import follow_run
 
-    return is_large(ForeignSource(source, limits=limits))
+    return follow_run(known, source, inner, limits)
 
 
 def file_of(path: Path) -> Path:

@@ -20,6 +20,7 @@ from stashdbg_core.session.tasks import Steps, Task
 
 # A screen's first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
+    from stashdbg_core.formats.live import LiveConversion
     from stashdbg_core.session.query_nodes import Node
     from stashdbg_core.session.search import Hit, Search
     from stashdbg_core.session.view import View
@@ -64,6 +65,7 @@ class Debugger(Marked):
         """Indices of events at which a replay or another run parts from this one; whoever compares sets them."""
         self._current_hit: Hit | None = None
         self._follower = Follower(recording)
+        self._live: LiveConversion | None = None
 
     @classmethod
     def open(cls, recording: Recording, folder: Path | None = None) -> Debugger:
@@ -251,17 +253,55 @@ class Debugger(Marked):
         self._follower = Follower(recording)
         self.view, self._current_hit = None, None
 
+    def follow(self) -> None:
+        """Let ``refresh`` be asked often, until ``unfollow``.
+
+        Only a large file of another tool needs that: a process of its own reads on as it grows.
+
+        Raises:
+            StashError: The file cannot be read now; ``ERR_INVALID_INPUT``: it can only be read as a whole.
+        """
+        path = self.recording.path
+        if self._live is None and path is not None:
+            from stashdbg_core.report.opening import follow_one
+
+            self._live = follow_one(path)
+
+    def unfollow(self) -> None:
+        """End what ``follow`` began."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    @property
+    def caught_up(self) -> float:
+        """How much of a file that is followed was read for that: 1 as soon as nothing is left to catch up with."""
+        return 1.0 if self._live is None else self._live.caught_up
+
     def refresh(self) -> int:
-        """Take in what a growing journal gained since it was read; return by how many events, 0 if nothing changed.
+        """Take in what the file gained since it was read; return by how many events, 0 if nothing changed.
 
         Raises:
             StashError: The file cannot be read now; everything stays as it was.
         """
+        if self._live is not None:
+            return self._refresh_live(self._live)
         if not self._follower.changed():
             return 0
         before = self.count
         self.reload(self._follower.read())
         return self.count - before
+
+    def _refresh_live(self, live: LiveConversion) -> int:
+        recording = live.take()
+        if recording is not None:
+            before = self.count
+            self.reload(recording)
+            return self.count - before
+        if live.is_over:  # it is another file now
+            self.unfollow()
+            self.follow()
+        return 0
 
 
 def _at(positions: frozenset[int]) -> Node:

@@ -28,7 +28,7 @@ def put_in_order(found: Found) -> None:
         if seq == before:
             notes.add("seq-repeated", f"more than one event has seq {seq}", seq=seq)
         elif seq < 0 or seq > 2**53:
-            notes.add("seq-odd", f"an event has seq {seq}, which is no place on a tape", seq=seq)
+            notes.add("seq-odd", f"an event has seq {seq}, which is no place in a recording", seq=seq)
         elif seq != before + 1:
             which = f"seq {before + 1}" if seq == before + 2 else f"seq {before + 1} to {seq - 1}"
             notes.add("seq-gap", f"no event has {which}", seq=seq)
@@ -116,4 +116,4 @@ def note_seqs(events: FileEvents, notes: NoteBook, places: Sequence[int]) -> Non
         if place and events.seq_at(place - 1) == seq:
             notes.add("seq-repeated", f"more than one event has seq {seq}", seq=seq)
         elif seq < 0 or seq > 2**53:
-            notes.add("seq-odd", f"an event has seq {seq}, which is no place on a tape", seq=seq)
+            notes.add("seq-odd", f"an event has seq {seq}, which is no place in a recording", seq=seq)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from stashdbg_core.canonical import Json, encode_plain, stored_form
@@ -26,6 +26,7 @@ from stashdbg_core.store.journal_read import read_journal
 __all__ = ["JOURNAL_SUFFIX", "JournalWriter", "is_journal", "journal_path", "pack", "read_journal"]
 
 JOURNAL_SUFFIX = ".journal"
+_NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def journal_path(target: str | os.PathLike[str]) -> Path:
@@ -59,9 +60,8 @@ class JournalWriter:
         self._sync = sync
         self._torn = False
         self._fd = -1
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            self._fd = os.open(self.path, flags, PRIVATE_MODE)
+            self._fd = os.open(self.path, _NEW, PRIVATE_MODE)
         except OSError as error:
             raise _cannot_create(self.path, error) from error
         try:
@@ -77,11 +77,28 @@ class JournalWriter:
         Raises:
             OSError: The disk is full or gone; nothing of this call counts as written, and later calls may succeed.
         """
-        if blobs:
-            lines = [BLOB_START + encode_plain(ref) + BLOB_VALUE + one_line(raw) + b"}\n" for ref, raw in blobs]
-            self._write(b"".join([*lines, EVENT_START, one_line(encode_event(event)), b"}\n"]))
-        else:
-            self._write(EVENT_START + one_line(encode_event(event)) + b"}\n")
+        line = EVENT_START + one_line(encode_event(event)) + b"}\n"
+        self._write(b"".join([*map(_value_line, blobs), line]) if blobs else line)
+
+    def append_values(self, blobs: Iterable[tuple[str, bytes]]) -> int:
+        """Write values ahead of the events that refer to them; return the journal's length then.
+
+        Raises:
+            OSError: As ``append``.
+        """
+        for blob in blobs:
+            self._write(_value_line(blob))
+        return os.fstat(self._fd).st_size
+
+    def go_on_in(self, path: Path) -> None:
+        """Write what comes next to a new file, which continues this one; this one stays as it is.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        fd = os.open(path, _NEW, PRIVATE_MODE)
+        os.close(self._fd)
+        self.path, self._fd, self._torn = path, fd, False
 
     def note(self, meta: Mapping[str, Json]) -> None:
         """Write what became known about the run; a key given again replaces the earlier one.
@@ -115,6 +132,10 @@ class JournalWriter:
         self._torn = False
         if self._sync:
             os.fsync(fd)
+
+
+def _value_line(blob: tuple[str, bytes]) -> bytes:
+    return BLOB_START + encode_plain(blob[0]) + BLOB_VALUE + one_line(blob[1]) + b"}\n"
 
 
 def _header(recording_id: str, meta: Mapping[str, Json]) -> bytes:

@@ -76,14 +76,18 @@ class FileSource:
         self.identity = _identity(found)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        if 0 < length <= _WINDOW and offset + length <= self.size:
+        return self.read_within(self.size, offset, length)
+
+    def read_within(self, size: int, offset: int, length: int) -> bytes:
+        """Return what ``read_at`` does if the file has another size than when it was opened."""
+        if 0 < length <= _WINDOW and offset + length <= size:
             try:
                 whole = os.pread(self._fd, length, offset)
             except OSError as error:
                 raise _unreadable(self.name, error) from error
             if len(whole) == length:
                 return whole
-        length = max(0, min(length, self.size - offset))
+        length = max(0, min(length, size - offset))
         parts: list[bytes] = []
         missing = length
         while missing:
@@ -116,6 +120,34 @@ class FileSource:
 
     def __del__(self) -> None:
         self.close()
+
+
+class JoinedSource:
+    """The beginning of a file that may be growing, and after it, as if they were one, another file.
+
+    Args:
+        file: The file; read beyond the size it had when it was opened.
+        length: How much of it counts.
+        rest: What comes after that, if anything.
+    """
+
+    def __init__(self, file: FileSource, length: int, rest: FileSource | None = None) -> None:
+        self._file = file
+        self._length = length
+        self._rest = rest
+        self.name = file.name
+        self.size = length + (rest.size if rest is not None else 0)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        if self._rest is not None and offset >= self._length:
+            return self._rest.read_at(offset - self._length, length)
+        here = self._file.read_within(self._length, offset, length)
+        if self._rest is None or len(here) == length:
+            return here
+        return here + self._rest.read_at(0, length - len(here))
+
+    def changed(self) -> bool:
+        return False
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
