@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(_OURS[:-1]))) + os.sep
-"""The library that this folder belongs to, should the program use it: installed too, even where it is edited in place."""
+"""The library that this folder belongs to, should the program use it: installed, even where it is edited in place."""
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
