@@ -72,10 +72,7 @@ def test_a_fork_at_the_second_model_call_changes_what_follows(agent: str, shell:
     assert json.loads(diff.out)["firstDivergence"]["seqA"] == recording.events[second].seq
 
 
-STREAMING = ["aiohttp_plain", "anthropic_messages", "langgraph_agent", "openai_chat", "openai_responses"]
-
-
-@pytest.mark.parametrize("agent", STREAMING)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_an_answer_cut_off_in_the_middle_ends_the_replay_alike(agent: str, shell: Shell, tmp_path: Path) -> None:
     run = tmp_path / "run.json"
     with ModelServer(faults={1: "cut", 2: "cut", 3: "cut"}) as server:

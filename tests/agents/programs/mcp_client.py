@@ -38,10 +38,11 @@ async def main():
             .message
         )
     print(reply.content)
-    short = await client.chat.completions.create(
-        model="gpt-5-mini", messages=[{"role": "user", "content": "Shorten: " + reply.content}]
-    )
-    print(short.choices[0].message.content)
+    shorten = [{"role": "user", "content": "Shorten: " + reply.content}]
+    short = ""
+    async for chunk in await client.chat.completions.create(model="gpt-5-mini", messages=shorten, stream=True):
+        short += "".join(choice.delta.content or "" for choice in chunk.choices)
+    print(short)
 
 
 asyncio.run(main())

@@ -1,4 +1,4 @@
-"""The openai-agents framework: an agent with a function tool, then a second run on its answer."""
+"""The openai-agents framework: an agent with a function tool, then a streamed run on its answer."""
 
 import asyncio
 import random
@@ -19,7 +19,10 @@ async def main():
     result = await Runner.run(agent, "What is the weather in Oslo and Rome?")
     print(result.final_output)
     shortener = Agent(name="Shortener", model="gpt-5-mini")
-    print((await Runner.run(shortener, "Shorten: " + result.final_output)).final_output)
+    streamed = Runner.run_streamed(shortener, "Shorten: " + result.final_output)
+    async for _ in streamed.stream_events():
+        pass
+    print(streamed.final_output)
 
 
 asyncio.run(main())

@@ -1,5 +1,6 @@
-"""A pydantic-ai agent with a tool, then a second agent on its answer."""
+"""A pydantic-ai agent with a tool, then a streamed one on its answer."""
 
+import asyncio
 import random
 
 from pydantic_ai import Agent
@@ -14,6 +15,11 @@ def get_weather(city: str) -> str:
     return f"{city} {random.randint(-20, 40)} C"
 
 
-answer = agent.run_sync("What is the weather in Oslo and Rome?").output
-print(answer)
-print(Agent(OpenAIChatModel("gpt-5-mini")).run_sync("Shorten: " + answer).output)
+async def main():
+    answer = (await agent.run("What is the weather in Oslo and Rome?")).output
+    print(answer)
+    async with Agent(OpenAIChatModel("gpt-5-mini")).run_stream("Shorten: " + answer) as streamed:
+        print(await streamed.get_output())
+
+
+asyncio.run(main())

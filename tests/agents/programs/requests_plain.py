@@ -1,4 +1,4 @@
-"""A model called by requests alone, retried when it is busy or hangs up."""
+"""A model called by requests alone, its last answer streamed, retried when it is busy or hangs up."""
 
 import json
 import os
@@ -12,10 +12,19 @@ HEADERS = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-t
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
 
 
+def joined(lines):
+    """Return a streamed answer as the plain one it stands for."""
+    text = ""
+    for line in lines:
+        if line.startswith(b"data: {"):
+            text += "".join(choice["delta"].get("content") or "" for choice in json.loads(line[6:])["choices"])
+    return {"choices": [{"message": {"role": "assistant", "content": text}}]}
+
+
 def post(body):
-    response = requests.post(URL, json=body, headers=HEADERS, timeout=30)
-    response.raise_for_status()
-    return response.json()
+    with requests.post(URL, json=body, headers=HEADERS, timeout=30, stream=True) as response:
+        response.raise_for_status()
+        return joined(response.iter_lines()) if body.get("stream") else response.json()
 
 
 BUSY = (requests.HTTPError, requests.ConnectionError)
@@ -39,4 +48,4 @@ for call in reply["tool_calls"]:
     messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"{city} {random.randint(-20, 40)} C"})
 answer = ask(messages, tools=TOOLS)["content"]
 print(answer)
-print(ask([{"role": "user", "content": "Shorten: " + answer}])["content"])
+print(ask([{"role": "user", "content": "Shorten: " + answer}], stream=True)["content"])

@@ -1,4 +1,4 @@
-"""A model called by urllib alone, retried when it is busy or hangs up."""
+"""A model called by urllib alone, its last answer streamed, retried when it is busy or hangs up."""
 
 import json
 import os
@@ -12,10 +12,19 @@ HEADERS = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-t
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
 
 
+def joined(lines):
+    """Return a streamed answer as the plain one it stands for."""
+    text = ""
+    for line in lines:
+        if line.startswith(b"data: {"):
+            text += "".join(choice["delta"].get("content") or "" for choice in json.loads(line[6:])["choices"])
+    return {"choices": [{"message": {"role": "assistant", "content": text}}]}
+
+
 def post(body):
     request = urllib.request.Request(URL, json.dumps(body).encode(), HEADERS)
     with urllib.request.urlopen(request, timeout=30) as response:
-        return json.load(response)
+        return joined(response) if body.get("stream") else json.load(response)
 
 
 BUSY = (urllib.error.URLError, ConnectionError)
@@ -39,4 +48,4 @@ for call in reply["tool_calls"]:
     messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"{city} {random.randint(-20, 40)} C"})
 answer = ask(messages, tools=TOOLS)["content"]
 print(answer)
-print(ask([{"role": "user", "content": "Shorten: " + answer}])["content"])
+print(ask([{"role": "user", "content": "Shorten: " + answer}], stream=True)["content"])
