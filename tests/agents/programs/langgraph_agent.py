@@ -1,6 +1,6 @@
 """A langgraph agent on langchain's OpenAI model, streaming."""
 
-import random
+import secrets
 
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
@@ -11,7 +11,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 @tool
 def get_weather(city: str) -> str:
     """Weather of a city."""
-    return f"{city} {random.randint(-20, 40)} C"
+    return f"{city} {secrets.randbelow(60)} C"
 
 
 model = ChatOpenAI(model="gpt-5-mini", streaming=True)

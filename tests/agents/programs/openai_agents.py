@@ -7,7 +7,7 @@ from agents import Agent, Runner, function_tool
 
 
 @function_tool
-def get_weather(city: str) -> str:
+async def get_weather(city: str) -> str:
     """Weather of a city."""
     return f"{city} {random.randint(-20, 40)} C"
 

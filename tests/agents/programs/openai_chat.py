@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import random
+import secrets
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,7 @@ def ask(messages, tools=()):
 
 
 def get_weather(city):
-    return f"{city} {sum(map(ord, city)) % 30} C at {random.randint(0, 9999)}"
+    return f"{city} {sum(map(ord, city)) % 30} C at {secrets.randbelow(9999)}"
 
 
 def main():

@@ -10,7 +10,7 @@ agent = Agent(OpenAIChatModel("gpt-5-mini"))
 
 
 @agent.tool_plain
-def get_weather(city: str) -> str:
+async def get_weather(city: str) -> str:
     """Weather of a city."""
     return f"{city} {random.randint(-20, 40)} C"
 
