@@ -69,7 +69,8 @@ def test_a_fork_at_the_second_model_call_changes_what_follows(agent: str, shell:
     assert recorded.out.splitlines()[:-2] == went_on.out.splitlines()[:-2]
     diff = shell.stashdbg("diff", str(run), str(tmp_path / "next.json"), "--json", url="")
     assert diff.code == 1
-    assert json.loads(diff.out)["firstDivergence"]["seqA"] == recording.events[second].seq
+    changed = [row["seqA"] for row in json.loads(diff.out)["changed"] if row["channel"] == "llm"]
+    assert changed[0] == recording.events[second].seq
 
 
 @pytest.mark.parametrize("agent", AGENTS)
