@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stashdbg_core.canonical import Json
+from stashdbg_core.formats.shapes import objects_of
 
 _SEPARATOR = "\n\n"
 _ROLES = {"user", "assistant", "tool", "system"}
@@ -60,7 +61,7 @@ def committed_calls(snapshot: Json) -> list[Committed]:
 
 def _verbs(bundle: Json) -> dict[str, str]:
     trace = bundle.get("trace") if isinstance(bundle, dict) else None
-    steps = [step for step in trace if isinstance(step, dict)] if isinstance(trace, list) else []
+    steps = objects_of(trace)
     return {str(step.get("path")): str(step.get("verb")) for step in steps}
 
 
@@ -173,7 +174,7 @@ def shown_message(message: Json) -> Json:
 
 def tool_blocks(calls: Json) -> list[Json]:
     """Return tool calls as blocks of a message."""
-    asked = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    asked = objects_of(calls)
     return [
         {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
         for call in asked

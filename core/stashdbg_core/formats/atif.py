@@ -16,6 +16,7 @@ from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.formats.format import Format, one_run
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
@@ -43,8 +44,8 @@ class _Reading:
 
     def trajectory(self, tree: dict[str, Any], lane_name: str | None, parent: int | None) -> None:
         """Read a trajectory and what continues it."""
-        embedded = {_identity(sub): sub for sub in _objects(tree.get("subagent_trajectories"))}
-        for step in _objects(tree.get("steps")):
+        embedded = {_identity(sub): sub for sub in objects_of(tree.get("subagent_trajectories"))}
+        for step in objects_of(tree.get("steps")):
             name = _side_lane(step) or lane_name
             self.step(step, self.transcript.lane(name, parent if name == lane_name else None), tree, embedded)
         for name, sub in embedded.items():
@@ -75,13 +76,13 @@ class _Reading:
             self._note(lane, str(step.get("source") or "step"), message, at)
             lane.say({"role": "system", "content": message}, at)
         observed = step.get("observation")
-        results = _objects(observed.get("results")) if isinstance(observed, dict) else []
+        results = objects_of(observed.get("results")) if isinstance(observed, dict) else []
         self._results(results, runs, lane, at, embedded)
 
     def _agent(
         self, step: dict[str, Any], lane: Lane, tree: dict[str, Any], message: Json, at: float | None
     ) -> list[ToolRun]:
-        calls = _objects(step.get("tool_calls"))
+        calls = objects_of(step.get("tool_calls"))
         content = _blocks(message, step, calls)
         if step.get("llm_call_count") == 0:
             self._note(lane, "agent", content, at)
@@ -134,7 +135,7 @@ class _Reading:
                 self.transcript.result(answered, thrown(content) if failed else content, failed=failed, at=at)
                 block = {"type": "tool_result", "tool_use_id": call_id or answered.key, "content": content}
                 lane.say({"role": "user", "content": [block]}, at)
-            for reference in _objects(result.get("subagent_trajectory_ref")):
+            for reference in objects_of(result.get("subagent_trajectory_ref")):
                 self._sub_agent(reference, seq, embedded)
 
     def _sub_agent(self, reference: dict[str, Any], parent: int | None, embedded: dict[str, dict[str, Any]]) -> None:
@@ -176,7 +177,7 @@ class _Reading:
 
     def _say(self, step: dict[str, Any], lane: Lane, message: Json) -> None:
         role = {"agent": "assistant", "user": "user"}.get(str(step.get("source")), "system")
-        calls = _objects(step.get("tool_calls"))
+        calls = objects_of(step.get("tool_calls"))
         lane.say({"role": role, "content": _blocks(message, step, calls) if role == "assistant" else message})
 
     def _note(self, lane: Lane, key: str, value: Json, at: float | None) -> int:
@@ -281,10 +282,6 @@ def _side_lane(step: dict[str, Any]) -> str | None:
 
 def _identity(tree: dict[str, Any]) -> str:
     return _text(tree.get("trajectory_id")) or _text(tree.get("session_id")) or "sub-agent"
-
-
-def _objects(value: Json) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Json) -> str | None:

@@ -23,6 +23,7 @@ from stashdbg_core.exchange.headers import header
 from stashdbg_core.formats.exchanges import Exchange, ExchangeBuilder
 from stashdbg_core.formats.format import Format, one_run
 from stashdbg_core.formats.head import Head
+from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.parse import BOM, over_limit, parse_json
@@ -153,7 +154,7 @@ def _is_asset(content: dict[str, Any]) -> bool:
 
 def _headers(part: dict[str, Any]) -> list[tuple[str, str]]:
     listed = part.get("headers")
-    pairs = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    pairs = objects_of(listed)
     named = [(str(item.get("name", "")), str(item.get("value", ""))) for item in pairs]
     content = part.get("content")
     kind = content.get("mimeType") if isinstance(content, dict) else None
@@ -193,7 +194,7 @@ def _posted(request: dict[str, Any], bodies: _Bodies) -> bytes:
             except (binascii.Error, ValueError):
                 pass
         return text.encode("utf-8", "surrogatepass")
-    fields = [item for item in params if isinstance(item, dict)] if isinstance(params, list) else []
+    fields = objects_of(params)
     return urlencode([(str(item.get("name", "")), str(item.get("value", ""))) for item in fields]).encode()
 
 

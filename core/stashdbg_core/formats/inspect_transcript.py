@@ -7,13 +7,14 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.inspect_messages import answer_of, chat_message
+from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.formats.sink import ABSENT, RunSink
 
 
 def write_conversation(sample: Mapping[str, Any], sink: RunSink, resolve: Callable[[Json], Json]) -> None:
     """Write the messages of a sample: prompts, answers as model calls, tool calls with the results of the same id."""
     messages = sample.get("messages")
-    messages = [node for node in messages if isinstance(node, dict)] if isinstance(messages, list) else []
+    messages = objects_of(messages)
     output = answer_of(resolve(sample.get("output")))
     model = output.get("model") if isinstance(output, dict) else None
     last = max((place for place, node in enumerate(messages) if node.get("role") == "assistant"), default=-1)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
+from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.parse import parse_json
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -41,11 +41,11 @@ def asked_calls(answer: Json) -> list[AskedCall]:
     if type(answer) is not dict:
         return []
     calls: list[AskedCall] = []
-    for choice in _objects(answer.get("choices")):
+    for choice in objects_of(answer.get("choices")):
         calls += _openai(choice.get("message"))
-    for candidate in _objects(answer.get("candidates")):
+    for candidate in objects_of(answer.get("candidates")):
         calls += _blocks(candidate.get("content"), "parts")
-    for item in _objects(answer.get("output")):
+    for item in objects_of(answer.get("output")):
         if item.get("type") in _CALLS:
             name = item.get("name") or str(item["type"]).removesuffix("_call")
             given = next((item[key] for key in ("arguments", "input", "action") if key in item), None)
@@ -61,25 +61,25 @@ def tool_results(request: Json) -> Iterator[ToolResult]:
     """Yield the tool results in a request, in order."""
     if type(request) is not dict:
         return
-    for message in _objects(request.get("messages")):
+    for message in objects_of(request.get("messages")):
         if message.get("role") == "tool":
             named = _word(message.get("tool_name")) or _word(message.get("name"))
             yield ToolResult(message.get("content"), _word(message.get("tool_call_id")), named)
         yield from _results(message.get("content"))
-    for item in _objects(request.get("input")):
+    for item in objects_of(request.get("input")):
         kind = item.get("type")
         if type(kind) is str and kind.endswith("_call_output"):
             yield ToolResult(item.get("output"), _word(item.get("call_id")) or _word(item.get("id")))
-    for content in _objects(request.get("contents")):
+    for content in objects_of(request.get("contents")):
         yield from _results(content.get("parts"))
-    for result in _objects(request.get("tool_results")):
+    for result in objects_of(request.get("tool_results")):
         call = result.get("call")
         if type(call) is dict:
             yield ToolResult(result.get("outputs"), None, _word(call.get("name")))
 
 
 def _openai(message: Json) -> Iterator[AskedCall]:
-    for call in _objects(message.get("tool_calls") if type(message) is dict else None):
+    for call in objects_of(message.get("tool_calls") if type(message) is dict else None):
         inner = call.get("function")
         inner = inner if type(inner) is dict else call
         given = next((inner[key] for key in ("arguments", "parameters", "input") if key in inner), None)
@@ -87,7 +87,7 @@ def _openai(message: Json) -> Iterator[AskedCall]:
 
 
 def _blocks(message: Json, name: str) -> Iterator[AskedCall]:
-    for block in _objects(message.get(name) if type(message) is dict else None):
+    for block in objects_of(message.get(name) if type(message) is dict else None):
         call = block.get("functionCall") or block.get("function_call")
         if block.get("type") == "tool_use":
             yield AskedCall(_word(block.get("name")) or "unknown", block.get("input"), _word(block.get("id")))
@@ -100,7 +100,7 @@ def _blocks(message: Json, name: str) -> Iterator[AskedCall]:
 
 
 def _results(content: Json) -> Iterator[ToolResult]:
-    for block in _objects(content):
+    for block in objects_of(content):
         answer = block.get("functionResponse") or block.get("function_response")
         result = block.get("toolResult")
         if block.get("type") == "tool_result":
@@ -121,10 +121,6 @@ def _parsed(given: Json) -> Json:
         return parse_json(given.encode("utf-8", "surrogatepass"))
     except StashError:
         return given
-
-
-def _objects(items: Any) -> list[dict[str, Any]]:
-    return [item for item in items if type(item) is dict] if type(items) is list else []
 
 
 def _word(value: Json) -> str | None:

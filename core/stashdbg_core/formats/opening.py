@@ -11,6 +11,7 @@ from stashdbg_core.formats.explain import Explanation, explain
 from stashdbg_core.formats.findings import notes_of
 from stashdbg_core.formats.format import Format, RunSummary
 from stashdbg_core.formats.head import Head
+from stashdbg_core.formats.record_by_record import FAULTS
 from stashdbg_core.formats.registry import formats
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import Cancelled, ForeignSource
@@ -30,9 +31,6 @@ __all__ = [
     "read_run",
     "run_summaries",
 ]
-
-_FAULTS = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError, OverflowError)
-"""What a reader may stumble over where a file's shape is none that it knows."""
 
 
 def detect(source: ForeignSource) -> Format | None:
@@ -112,7 +110,7 @@ def read_into(known: Format, source: ForeignSource, run: int, sink: RunSink) -> 
     """
     try:
         known.read(source, run, sink)
-    except _FAULTS as error:
+    except FAULTS as error:
         why = f"{type(error).__name__}: {error}"
         if not len(sink):
             raise invalid_recording(

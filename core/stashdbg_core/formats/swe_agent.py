@@ -13,6 +13,7 @@ from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.formats.format import Format, one_run
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.transcript import Lane, Transcript, text_of
@@ -41,8 +42,8 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     transcript = Transcript(sink)
     lane = transcript.lane()
     lane.model = _model(config) or lane.model
-    history = [message for message in _objects(tree.get("history")) if _counts(message, sink)]
-    steps = _objects(tree.get("trajectory"))
+    history = [message for message in objects_of(tree.get("history")) if _counts(message, sink)]
+    steps = objects_of(tree.get("trajectory"))
     opening = next((at for at, message in enumerate(history) if message.get("role") == _ASSISTANT), len(history))
     for message in history[:opening]:
         _opening(lane, message)
@@ -75,7 +76,7 @@ def _step(transcript: Transcript, lane: Lane, step: dict[str, Any], number: int)
     action = step.get("action")
     if not isinstance(action, str) or not action.strip():
         return
-    call = _objects(step.get("tool_calls"))
+    call = objects_of(step.get("tool_calls"))
     call_id = call[0].get("id") if call else None
     given = {"command": action}
     run = transcript.call(lane, call_id if isinstance(call_id, str) else None, action.split()[0], given, None)
@@ -139,10 +140,6 @@ def _object(value: Json) -> Json:
         except StashError:
             return value
     return value
-
-
-def _objects(value: Json) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 FORMAT = Format(

@@ -6,6 +6,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.shapes import objects_of
 
 _TELLING = (
     "command", "cmd", "file_path", "path", "filePath", "notebook_path", "dir_path", "absolute_path", "pattern",
@@ -32,14 +33,14 @@ def reply_label(answer: dict[str, Any]) -> str:
     content = answer.get("content")
     if isinstance(content, str):
         texts.append(content)
-    for block in (*_blocks(content), *_blocks(answer.get("output"))):
+    for block in (*objects_of(content), *objects_of(answer.get("output"))):
         kind = block.get("type")
         if kind == "message":
-            texts += [part["text"] for part in _blocks(block.get("content")) if isinstance(part.get("text"), str)]
+            texts += [part["text"] for part in objects_of(block.get("content")) if isinstance(part.get("text"), str)]
         elif kind == "thinking" and isinstance(block.get("thinking"), str):
             thoughts.append(block["thinking"])
         elif kind == "reasoning":
-            thoughts += [part["text"] for part in _blocks(block.get("summary")) if isinstance(part.get("text"), str)]
+            thoughts += [part["text"] for part in objects_of(block.get("summary")) if isinstance(part.get("text"), str)]
         elif isinstance(block.get("text"), str):
             texts.append(block["text"])
         elif isinstance(kind, str) and (kind == "tool_use" or kind.endswith("_call")):
@@ -55,11 +56,11 @@ def prompt_text(content: Json) -> str:
     """Return the words of a prompt that its user wrote, as far as they can be told from what was put before them."""
     if isinstance(content, str):
         return content
-    texts = [block["text"] for block in _blocks(content) if isinstance(block.get("text"), str)]
+    texts = [block["text"] for block in objects_of(content) if isinstance(block.get("text"), str)]
     own = [text for text in texts if not text.lstrip().startswith("<")]
     if own or texts:
         return str((own or texts)[0])
-    kinds = [str(block.get("type"))[:40] for block in _blocks(content)]
+    kinds = [str(block.get("type"))[:40] for block in objects_of(content)]
     return f"[{', '.join(kinds)}]" if kinds else ""
 
 
@@ -75,7 +76,3 @@ def _telling(given: Json) -> str:
         if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
             return " ".join(map(str, value))[:_HEAD]
     return next((str(value[:_HEAD]) for value in given.values() if isinstance(value, str) and value.strip()), "")
-
-
-def _blocks(content: Json) -> list[dict[str, Any]]:
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
