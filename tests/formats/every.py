@@ -34,7 +34,7 @@ from stashdbg_core.store.writer import encode_recording
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 DATA = Path(__file__).parent.parent / "data" / "formats"
-_LARGEST = 40_000
+_LARGEST = 41_000
 """Bytes of a file that is worth damaging again and again."""
 
 

@@ -108,10 +108,10 @@ def packed(tree: Tree) -> Tree:
     return {"format": "agentfootprint.recording.packed.v1", "values": values, "recording": tree}
 
 
-def archive(**files: Tree) -> bytes:
+def archive(method: int = zipfile.ZIP_STORED, **files: Tree) -> bytes:
     manifest = {"manifestVersion": 2, "report": {"title": "Wrong"}, "redactedKeys": ["ssn"]}
     held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as made:
+    with zipfile.ZipFile(held, "w", method) as made:
         for name, tree in {"manifest.json": manifest, "environment.json": {"node": "v20"}, **files}.items():
             made.writestr(name, json.dumps(tree, indent=2) + "\n")
     return held.getvalue()
@@ -218,9 +218,10 @@ def test_the_samples_hold_one_and_the_same_run(shared_samples: Path | None) -> N
     ] * len(opened)
 
 
-def test_a_report_with_a_bare_recording_is_not_taken_for_one_of_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_report_with_a_bare_recording_is_not_taken_for_one_of_ours(tmp_path: Path, method: int) -> None:
     path = tmp_path / "report.zip"
-    path.write_bytes(archive(**{"recording.json": recording()}))
+    path.write_bytes(archive(method, **{"recording.json": recording()}))
     opened = open_one(path)
     assert opened.id == "agentfootprint-run-1"
     facts = source(opened)

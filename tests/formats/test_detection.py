@@ -128,6 +128,7 @@ TOOLS = {
     "har": {"har"},
     "inspect-ai": {"inspect-ai"},
     "langfuse": {"langfuse"},
+    "langgraph": {"langgraph"},
     "langsmith": {"langsmith"},
     "mcp": {"mcp-log"},
     "mini-swe-agent": {"mini-swe-agent"},

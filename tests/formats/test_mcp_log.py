@@ -51,6 +51,46 @@ def test_claude_desktops_log_of_two_servers(formats_data):
     assert recording.meta["source"]["damagedLines"] == 1
 
 
+DESKTOP = [
+    ("info", "Initializing server..."),
+    ("info", 'Message from client: {"method":"initialize","params":{},"jsonrpc":"2.0","id":0}'),
+    ("info", 'Message from client: {"method":"initialize","params":{},"jsonrpc":"2.0","id":0}'),
+    ("info", 'Message from server: {"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"Memory","version":"1"}}}'),
+    ("info", 'Message from server: {"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"Memory","version":"1"}}}'),
+    ("info", 'Message from client: {"method":"tools/call","params":{"name":"read"},"jsonrpc":"2.0","id":1}'),
+    ("info", "Server transport closed unexpectedly, this is likely due to the process exiting early."),
+    ("error", "Server disconnected. For troubleshooting guidance, please visit our website"),
+    ("info", 'Message from client: {"method":"tools/call","params":{"name":"list"},"jsonrpc":"2.0","id":1}'),
+    ("info", 'Message from server: {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'),
+]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{at} [memory] [{level}] {text} {{ metadata: undefined }}",  # mcp-server-memory.log, newer
+        "{at} [memory] [{level}] {text}",  # the same, older
+        "{at} [{level}] [memory] {text}",  # mcp.log, of all servers
+        "stray output {at} [{level}] [memory] {text}\r",
+    ],
+)
+def test_claude_desktops_logs_of_one_server_and_of_all(line):
+    lines = [
+        line.format(at=f"2025-07-19T23:47:{at:02}.682Z", level=level, text=text)
+        for at, (level, text) in enumerate(DESKTOP)
+    ]
+    recording = read_foreign("\n".join([*lines, "a stack trace", ""]).encode())
+
+    assert [(e.key, e.outcome, e.ms) for e in recording.events] == [
+        ("memory:initialize", "return", 2000.0),
+        ("memory:initialize", "return", 2000.0),
+        ("memory/read", "throw", None),
+        ("memory/list", "throw", 1000.0),
+    ]
+    assert counts(recording)["pending"] == 1
+    assert recording.meta["source"]["skipped"] == {"log lines that are no message": 4}
+
+
 def rpc(sender, **message):
     return {"direction": f"{sender}->x", "payload": json.dumps({"jsonrpc": "2.0", **message})}
 

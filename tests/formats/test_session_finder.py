@@ -38,6 +38,7 @@ def home(tmp_path: Path) -> Path:
         ".claude/projects/-work-a/0a.jsonl", ".codex/sessions/2026/11/30/rollout-1.jsonl",
         ".codex/archived_sessions/rollout-2.jsonl.zst", ".gemini/tmp/p/chats/session-1.jsonl",
         ".copilot/session-state/1/events.jsonl", ".pi/agent/sessions/--work--/1.jsonl",
+        ".local/share/opencode/opencode.db",
     ]  # fmt: skip
     for age, name in enumerate(inside):
         put(home / name, said(f"do {name}"), age)
@@ -53,7 +54,7 @@ def home(tmp_path: Path) -> Path:
 def test_sessions_of_every_tool_are_found_the_newest_first(home: Path) -> None:
     found = find_sessions(home, {}, home.parent / "here")
     assert [session.tool for session in found] == [
-        "Claude Code", "Codex", "Codex", "Gemini CLI", "Copilot CLI", "pi", "Inspect", "stashdbg"
+        "Claude Code", "Codex", "Codex", "Gemini CLI", "Copilot CLI", "pi", "opencode", "Inspect", "stashdbg"
     ]  # fmt: skip
     assert found[0].title == "do .claude/projects/-work-a/0a.jsonl"
     assert found[0].to_json()["size"] == found[0].path.stat().st_size
@@ -69,7 +70,7 @@ def test_links_are_not_followed_and_unreadable_folders_are_left_out(home: Path) 
     (projects / "link").symlink_to(outside)
     (projects / "-work-a" / "link.jsonl").symlink_to(outside / "1.jsonl")
     (projects / "loop").symlink_to(projects)
-    assert len(find_sessions(home, {}, home)) == 6
+    assert len(find_sessions(home, {}, home)) == 7
     assert find_sessions(home / "none", {}, home / "none") == []
     assert MOST_ENTRIES < 100_000
 
@@ -132,10 +133,10 @@ def test_recent_lists_what_the_screen_offers(
     _in(home, monkeypatch)
     code, out, _ = stashdbg()
     assert (code, out.count("\n"), out.splitlines()[1].strip()) == (
-        0, 16, str(home / ".claude/projects/-work-a/0a.jsonl")
+        0, 18, str(home / ".claude/projects/-work-a/0a.jsonl")
     )  # fmt: skip
     assert [found["tool"] for found in json.loads(stashdbg("--json", "codex")[1])["sessions"]] == ["Codex", "Codex"]
-    assert stashdbg("nowhere")[1:] == ("", "none of 8 has these words\n")
+    assert stashdbg("nowhere")[1:] == ("", "none of 9 has these words\n")
     _in(home / "none", monkeypatch)
     assert "stashdbg demo opens a run" in stashdbg()[2]
     assert run(["open"]) == 64

@@ -2,9 +2,9 @@
 
 A response is ``{"status", "headers", "body"}``. Its body is a JSON tree where the text is an object or an array in one
 of the usual spellings (``spelling`` beside it names it unless it is compact); a ``stream`` tag of the texts of its
-events for Server-Sent Events and JSON lines; a ``bytes`` tag where it is no UTF-8; otherwise the text itself. A
-response that was cut has ``ending`` and ``error``. ``response_parts`` gives back exactly the bytes that
-``response_tree`` took.
+events for Server-Sent Events, JSON lines and the event streams of AWS (``frames``); a ``bytes`` tag where it is no
+UTF-8; otherwise the text itself. A response that was cut has ``ending`` and ``error``. ``response_parts`` gives back
+exactly the bytes that ``response_tree`` took.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.coding import content_decoded
+from stashdbg_core.exchange.frames import EVENT_STREAM, frame_bytes, frame_chunks
 from stashdbg_core.exchange.headers import Headers, header, header_pairs, kept_headers
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import COMPACT, spelled_text, spelled_tree
@@ -79,16 +80,16 @@ def response_tree(
     chunks = [body] if isinstance(body, bytes) else list(body)
     whole = body if isinstance(body, bytes) else b"".join(chunks)
     tree: dict[str, Json] = {"status": status, "headers": {**kept_headers(headers)}}
+    events = _events(headers, whole)
+    if events is not None:
+        times = _times([len(raw) for _, raw in events], chunks, times_ms)
+        tree["body"] = StreamRecord("sync", [chunk for chunk, _ in events], times, _ENDINGS[ending], error).to_tree()
+        return tree
     try:
         text = whole.decode("utf-8")
     except UnicodeDecodeError:
         tree["body"] = bytes_tag(whole)
     else:
-        events = _events(headers, text)
-        if events is not None:
-            times = _times(events, chunks, times_ms)
-            tree["body"] = StreamRecord("sync", [*events], times, _ENDINGS[ending], error).to_tree()
-            return tree
         found = spelled_tree(text)
         tree["body"] = text if found is None else found[0]
         if found is not None and found[1] != COMPACT:
@@ -115,7 +116,8 @@ def response_parts(tree: Json) -> ResponseParts:
     times: list[float] = []
     if is_stream(body):
         record = StreamRecord.from_tree(body)
-        chunks = [_chunk_bytes(chunk) for chunk in record.chunks]
+        framed = _kind(tree["headers"] if type(tree.get("headers")) is dict else {}) == EVENT_STREAM
+        chunks = [_chunk_bytes(chunk, framed=framed) for chunk in record.chunks]
         times = record.times_ms if len(record.times_ms) == len(chunks) else []
         ending = next((word for word, stored in _ENDINGS.items() if stored == record.ending), "closed")
         error = record.error
@@ -128,6 +130,14 @@ def response_parts(tree: Json) -> ResponseParts:
     if ending not in get_args(Ending):
         ending = "complete"
     return ResponseParts(tree["status"], pairs, chunks, times, cast("Ending", ending), error)
+
+
+def has_odd_frames(tree: Json) -> bool:
+    """Tell whether a response is an event stream of AWS of which something is damaged, or in no usual frame."""
+    headers, body = tree.get("headers"), tree.get("body")
+    if type(headers) is not dict or _kind(headers) != EVENT_STREAM or type(body) is not dict:
+        return False
+    return body.get(TAG) == BYTES or (is_stream(body) and any(type(chunk) is not str for chunk in body["chunks"]))
 
 
 def body_tree(headers: Headers, body: bytes) -> Json:
@@ -161,28 +171,45 @@ def bytes_tag(body: bytes) -> dict[str, Json]:
     return {TAG: BYTES, "base64": base64.b64encode(body).decode("ascii")}
 
 
-def _events(headers: Headers, text: str) -> list[str] | None:
-    """Return the texts of a stream's events, joined they are the text; None if it is no stream."""
-    kind = header(headers, "content-type").partition(";")[0].strip().lower()
-    if not text:
+def _kind(headers: Headers) -> str:
+    return header(headers, "content-type").partition(";")[0].strip().lower()
+
+
+def _events(headers: Headers, whole: bytes) -> list[tuple[Json, bytes]] | None:
+    """Return the chunks of a stream's events with the bytes that each was; None if it is no stream."""
+    kind = _kind(headers)
+    if not whole:
         return None
+    if kind == EVENT_STREAM:
+        frames = frame_chunks(whole)
+        return None if frames is None else [_framed(frame) for frame in frames]
+    try:
+        text = whole.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    texts: list[str] = []
     if kind == "text/event-stream" or (not kind and looks_like_events(text)):
-        return event_texts(text)
-    return line_texts(text) if kind in _LINES else None
+        texts = event_texts(text)
+    elif kind in _LINES:
+        texts = line_texts(text)
+    return [(event, event.encode("utf-8")) for event in texts] or None
 
 
-def _times(events: list[str], chunks: Sequence[bytes], times_ms: Sequence[float]) -> list[float]:
+def _framed(frame: str | bytes) -> tuple[Json, bytes]:
+    return (bytes_tag(frame), frame) if isinstance(frame, bytes) else (frame, frame_bytes(frame))
+
+
+def _times(sizes: list[int], chunks: Sequence[bytes], times_ms: Sequence[float]) -> list[float]:
     """Return when the last byte of each event came."""
     if len(times_ms) != len(chunks) or not chunks:
-        return [0.0] * len(events)
+        return [0.0] * len(sizes)
     ends = list(accumulate(map(len, chunks)))
-    reached = accumulate(len(event.encode("utf-8")) for event in events)
-    return [times_ms[min(bisect_left(ends, end), len(ends) - 1)] for end in reached]
+    return [times_ms[min(bisect_left(ends, end), len(ends) - 1)] for end in accumulate(sizes)]
 
 
-def _chunk_bytes(chunk: Json) -> bytes:
+def _chunk_bytes(chunk: Json, *, framed: bool) -> bytes:
     if type(chunk) is str:
-        return _text_bytes(chunk)
+        return frame_bytes(chunk) if framed else _text_bytes(chunk)
     return _body_bytes(chunk, COMPACT)
 
 

@@ -1,8 +1,8 @@
 """The whole message that a model's streamed answer spelled, in the shape in which the provider answers unstreamed.
 
 Knows OpenAI chat (tool calls in pieces by index) and text completions, OpenAI responses, Anthropic, Gemini, Cohere,
-Ollama, Bedrock's converse, and JSON-RPC over Server-Sent Events. Pieces are put together, nothing is made up: a stream
-that was cut gives what came.
+Ollama, Bedrock's converse and its models that go on with a text, and JSON-RPC over Server-Sent Events. Pieces are put
+together, nothing is made up: a stream that was cut gives what came.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from stashdbg_core.tags import STREAM, TAG
 _CHUNKS = 200_000
 _INDEX = 10_000
 """A piece may say any index; beyond this one it is left out."""
+_PADDING = "p"
+"""Name of what Bedrock fills its frames up with."""
+_CONTINUED = ("outputText", "generation")
 
 
 def joined_message(body: Json) -> Json | None:
@@ -63,7 +66,9 @@ def stream_objects(body: Json) -> Iterator[dict[str, Any]]:
     for chunk in chunks:
         found = chunk_json(chunk) if type(chunk) is str else chunk
         if type(found) is dict:
-            yield found
+            framed = found.get("chunk")  # what another provider's model said through Bedrock
+            inner = framed.get("bytes") if len(found) == 1 and type(framed) is dict else None
+            yield inner if type(inner) is dict else found
         elif type(found) is list:
             yield from (item for item in found if type(item) is dict)
 
@@ -90,6 +95,9 @@ def joined(events: list[dict[str, Any]]) -> Json | None:
             return _ollama(events)
         if "messageStart" in event or "contentBlockDelta" in event:
             return _converse(events)
+        for name in _CONTINUED:
+            if type(event.get(name)) is str:
+                return _continuation(events, name)
     return None
 
 
@@ -187,20 +195,58 @@ def _converse(events: list[dict[str, Any]]) -> Json:
         for name, value in event.items():
             if type(value) is not dict:
                 continue
+            value = {part: said for part, said in value.items() if part != _PADDING}
             block = blocks.setdefault(_index(value.get("contentBlockIndex"), 0), {}) if "ontentBlock" in name else {}
             if name == "messageStart":
                 message |= value
             elif name == "contentBlockStart":
                 _concatenate(block, value.get("start"), ())
-            elif name == "contentBlockDelta" and type(value.get("delta")) is dict:
-                delta = value["delta"]
-                _concatenate(block, delta, ("text",))
-                if type(delta.get("toolUse")) is dict:
-                    _concatenate(block.setdefault("toolUse", {}), delta["toolUse"], ("input",))
-            elif name == "messageStop" or name == "metadata":
+            elif name == "contentBlockDelta":
+                _add_delta(block, value.get("delta"))
+            elif name in ("messageStop", "metadata"):
                 whole |= value
-    message["content"] = [blocks[index] for index in sorted(blocks)]
+            elif name.endswith("Exception"):
+                whole[name] = value
+    message["content"] = _together([blocks[index] for index in sorted(blocks)])
     return {"output": {"message": message}, **whole}
+
+
+def _together(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return blocks with those that are text alone in one, where they follow one another: Nova begins one a piece."""
+    content: list[dict[str, Any]] = []
+    for block in blocks:
+        if (
+            content
+            and block.keys() == content[-1].keys() == {"text"}
+            and type(content[-1]["text"]) is type(block["text"]) is str
+        ):
+            content[-1] = {"text": content[-1]["text"] + block["text"]}
+        else:
+            content.append(block)
+    return content
+
+
+def _add_delta(block: dict[str, Any], delta: Json) -> None:
+    if type(delta) is not dict:
+        return
+    thought = delta.get("reasoningContent")
+    if type(thought) is dict:
+        held = block.setdefault("reasoningContent", {})
+        text = {part: said for part, said in thought.items() if part in ("text", "signature")}
+        if text and type(held) is dict:
+            _concatenate(held.setdefault("reasoningText", {}), text, ("text", "signature"))
+            return
+    _concatenate(block, delta, ("text",))
+    if type(delta.get("toolUse")) is dict and type(block.get("toolUse")) is dict:
+        _concatenate(block["toolUse"], delta["toolUse"], ("input",))
+
+
+def _continuation(events: list[dict[str, Any]], name: str) -> Json:
+    """Return what a model said that goes on with a text, as those of Amazon and Meta do on Bedrock."""
+    whole: dict[str, Any] = {}
+    for event in events:
+        whole |= event
+    return whole | {name: "".join(event[name] for event in events if type(event.get(name)) is str)}
 
 
 def _concatenate(held: dict[str, Any], given: Json, texts: tuple[str, ...]) -> None:

@@ -128,6 +128,9 @@ def _server(place: SplitResult) -> str:
 def _model_call(place: SplitResult, tree: Json) -> tuple[str | None, str | None]:
     """Return the model asked and a caption; no model if this is no model call."""
     path = place.path.rstrip("/")
+    bedrock = _BEDROCK.search(path)
+    if bedrock is not None:
+        return unquote(bedrock["model"]), None
     if type(tree) is not dict or "jsonrpc" in tree:
         return None, None
     asked = tree.get("model")
@@ -136,9 +139,6 @@ def _model_call(place: SplitResult, tree: Json) -> tuple[str | None, str | None]
     if gemini is not None and (gemini["verb"] or gemini["inner"]) in _GEMINI_VERBS:
         caption = "embeddings" if "mbed" in (gemini["verb"] or "") else None
         return unquote(gemini["model"] or asked or "gemini"), caption
-    bedrock = _BEDROCK.search(path)
-    if bedrock is not None:
-        return unquote(bedrock["model"]), None
     for end, keys in _PATHS:
         if path.endswith(end) and any(key in tree for key in keys):
             deployment = _AZURE.search(path)

@@ -21,6 +21,7 @@ from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.transcript import Transcript, text_of
 from stashdbg_core.parse import parse_json
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.words import counted
 
 if TYPE_CHECKING:
     from stashdbg_core.formats.sink import RunSink
@@ -63,7 +64,7 @@ def runs(source: ForeignSource) -> Sequence[RunSummary]:
     for number, messages in enumerate(_chats(source), 1):
         asked = next((message for message in messages if message.get("role") == "user"), messages[0])
         said = label_of(text_of(asked.get("content"))) or f"chat {number}"
-        found.append(RunSummary(said, detail=f"{len(messages)} message{'' if len(messages) == 1 else 's'}"))
+        found.append(RunSummary(said, detail=counted(len(messages), "message")))
         if len(found) == MAX_ROWS:
             break
     return found or (RunSummary(source.name),)

@@ -17,7 +17,7 @@ from stashdbg_core.formats.findings import notes_of
 from stashdbg_core.formats.format import Format
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.opening import only_run, read_run
-from stashdbg_core.formats.source import ForeignSource
+from stashdbg_core.formats.source import DATABASE_LOGS, ForeignSource
 from stashdbg_core.model import Note, Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.events import FileEvents
@@ -136,7 +136,9 @@ def open_head(known: Format, source: FileSource, inner: str | None, limits: Limi
 def conversion_key(source: FileSource, run: int) -> str:
     """Return text that changes when the file does, or a file beside it that may belong to it."""
     ends = source.read_at(0, _ENDS) + source.read_at(max(0, source.size - _ENDS), _ENDS)
-    facts = (VERSION, run, os.path.realpath(source.path), source.identity, _stamps(source.path.with_suffix("")))
+    real = os.path.realpath(source.path)
+    logs = [_stamp(real + ending) for ending in DATABASE_LOGS]  # the newest changes of a database
+    facts = (VERSION, run, real, source.identity, _stamps(source.path.with_suffix("")), logs)
     return blake2b(repr(facts).encode("utf-8", "surrogatepass") + ends, digest_size=20).hexdigest()
 
 
@@ -153,11 +155,16 @@ def _stamps(folder: Path) -> list[tuple[str, int, int]]:
     for top, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
-            try:
-                facts = os.stat(os.path.join(top, name), follow_symlinks=False)
-            except OSError:
-                continue
-            found.append((os.path.join(top, name), facts.st_size, facts.st_mtime_ns))
+            found += _stamp(os.path.join(top, name))
             if len(found) >= _BESIDE:
                 return found
     return found
+
+
+def _stamp(path: str) -> list[tuple[str, int, int]]:
+    """Return name, size and time of a file, if it is there."""
+    try:
+        facts = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return []
+    return [(path, facts.st_size, facts.st_mtime_ns)]

@@ -5,6 +5,7 @@ Standard output has a line for each step, as ``process_lines`` says. Ends with 0
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -102,7 +103,10 @@ def main(arguments: Sequence[str]) -> int:
     """Convert the run that the arguments name, and return the exit code."""
     path, run, out, *settings = arguments
     try:
-        _convert(Path(path), int(run), Path(out), Limits.parse(settings))
+        limits = Limits.parse(settings)
+        _convert(Path(path), int(run), Path(out), limits)
+        gc.collect()  # readers, lanes and conversations hold one another
+        _index(Path(out), limits)
     except (StashError, OSError) as error:
         say_failure(error)
         return _FAILED
@@ -154,6 +158,10 @@ def _convert(path: Path, run: int, out: Path, limits: Limits) -> None:
     sink.end()
     sink.ledger.finish(sink.meta_tree, ())
     os.replace(work, out)
+
+
+def _index(out: Path, limits: Limits) -> None:
+    """Keep the index of a large recording; what its making held is free by now."""
     made = FileSource(out)
     if made.size >= BIG:
         index = cache_path(made)

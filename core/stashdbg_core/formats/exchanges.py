@@ -7,14 +7,13 @@ event, marked as inferred. Prompts that repeat what came before are stored as wh
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stashdbg_core import tags
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json, stored_form
-from stashdbg_core.exchange.bodies import response_tree
+from stashdbg_core.exchange.bodies import has_odd_frames, response_tree
 from stashdbg_core.exchange.coding import content_decoded, undecodable
 from stashdbg_core.exchange.headers import Headers
 from stashdbg_core.exchange.joined import answer_of
@@ -57,8 +56,6 @@ class Exchange:
     error: Json = None
     """Why there was no answer, where the file says so."""
     call_id: str | None = None
-    extra: Mapping[str, Json] = field(default_factory=dict)
-    """Further keys of the event."""
     cut: str | None = None
     """What the source left out of it."""
 
@@ -136,7 +133,10 @@ class ExchangeBuilder:
             hint = f"; install {known} to read them" if known else ""
             self._sink.note("encoded-body", f"bodies with the content coding {missing} are kept as they are{hint}")
         body = content_decoded(exchange.answer_headers, exchange.answer)
-        return response_tree(min(max(exchange.status, 100), 599), exchange.answer_headers, body)
+        tree = response_tree(min(max(exchange.status, 100), 599), exchange.answer_headers, body)
+        if has_odd_frames(tree):
+            self._sink.note("odd-frames", "what is damaged in event streams, or no event, is kept as the bytes it is")
+        return tree
 
     def _prompt(self, given: Json) -> Json | Input:
         """Return the input of a model call, its conversation stored as what it adds to the one before."""

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.errors import invalid_recording
+from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.exchange.headers import header
 from stashdbg_core.formats.exchanges import Exchange, ExchangeBuilder
 from stashdbg_core.formats.format import Format, one_run
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _ASSETS = ("image/", "font/", "video/", "audio/", "text/css", "text/javascript")
 _MORE_ASSETS = ("application/javascript", "application/x-javascript", "application/font", "application/wasm")
+_UNKNOWN_TYPE = "x-unknown"
+"""What browsers write where an answer had no type."""
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Bodies = Callable[[str], "bytes | None"]
@@ -123,9 +125,9 @@ def _add(builder: ExchangeBuilder, sink: RunSink, entry: dict[str, Any], bodies:
         answer, cut = b"", "the body of a page's asset is left out"
         sink.skipped("bodies of assets")
     else:
-        answer, cut = _content(content, bodies)
-    messages = entry.get("_webSocketMessages")
-    if isinstance(messages, list) and messages and not answer:
+        answer, cut = _content(content, bodies) if answered else (b"", None)
+    messages = _socket_messages(entry, answer)
+    if messages:
         answer, cut = json.dumps(messages).encode("utf-8", "replace"), None
     ms: Any = entry.get("time")
     headers = _headers(request)
@@ -141,10 +143,29 @@ def _add(builder: ExchangeBuilder, sink: RunSink, entry: dict[str, Any], bodies:
             answer,
             at=epoch_ms(entry.get("startedDateTime")),
             ms=float(ms) if type(ms) in (int, float) and ms >= 0 else None,
-            error=None if answered else response.get("_error") or response.get("statusText") or "no response",
+            error=None if answered else _failure(entry, response),
             cut=cut,
         )
     )
+
+
+def _socket_messages(entry: dict[str, Any], answer: bytes) -> list[Json]:
+    """Return the messages of a web socket: those of the entry, or of the lines that Playwright attaches."""
+    messages = entry.get("_webSocketMessages")
+    if isinstance(messages, list):
+        return messages if not answer else []
+    if entry.get("_resourceType") != "websocket" or not answer:
+        return []
+    try:
+        return [parse_json(line) for line in answer.splitlines() if line.strip()]
+    except StashError:
+        return []
+
+
+def _failure(entry: dict[str, Any], response: dict[str, Any]) -> Json:
+    """Return why there was no answer, as Chrome, Playwright and others say it."""
+    said = response.get("_error") or response.get("_failureText") or response.get("statusText")
+    return said or ("aborted" if entry.get("_wasAborted") is True else "no response")
 
 
 def _is_asset(content: dict[str, Any]) -> bool:
@@ -158,7 +179,7 @@ def _headers(part: dict[str, Any]) -> list[tuple[str, str]]:
     named = [(str(item.get("name", "")), str(item.get("value", ""))) for item in pairs]
     content = part.get("content")
     kind = content.get("mimeType") if isinstance(content, dict) else None
-    if isinstance(kind, str) and kind and not header(named, "content-type"):
+    if isinstance(kind, str) and kind not in ("", _UNKNOWN_TYPE) and not header(named, "content-type"):
         named.append(("content-type", kind))
     return named
 
@@ -171,7 +192,7 @@ def _content(content: dict[str, Any], bodies: _Bodies) -> tuple[bytes, str | Non
         return (found, None) if found is not None else (b"", f"its body is in a file that is not there: {name}")
     if not isinstance(text, str):
         size = content.get("size")
-        return b"", "the capture kept no body" if type(size) is int and size > 0 else None
+        return b"", "the capture kept no body" if type(size) is int and size else None  # -1: of a size not known
     if content.get("encoding") == "base64":
         try:
             return base64.b64decode(text), None

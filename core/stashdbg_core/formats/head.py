@@ -100,6 +100,15 @@ class Head:
             return frozenset(_names(io.BytesIO(self._source.data()))) if self.data.startswith(_ZIP) else frozenset()
         return frozenset(_names(self._source.path))
 
+    @cached_property
+    def tables(self) -> Mapping[str, frozenset[str]]:
+        """The columns of each plain table of an SQLite database; empty for other files."""
+        if not self.is_sqlite:
+            return {}
+        from stashdbg_core.formats.sqlite_file import tables_of
+
+        return tables_of(self._source)
+
     def inside(self, key: str) -> Mapping[str, Any] | None:
         """Return the keys of an object that is a top-level value, as ``top`` does for the file; None if it is none."""
         if self.top is None or key not in self.top:

@@ -138,11 +138,12 @@ def _runs(source: ForeignSource) -> Sequence[RunSummary]:
 def _summary(sample: _Sample, created: float | None) -> RunSummary:
     told = sample.summary
     scores = told.get("scores")
-    said = [
-        f"{name} {score.get('value')}"
+    given = [
+        f"{name}: {score.get('value')}"
         for name, score in (scores.items() if isinstance(scores, dict) else ())
         if isinstance(score, dict) and isinstance(score.get("value"), str | int | float)
     ]
+    said = [f"score{'s' if len(given) > 1 else ''} {', '.join(given)}"] if given else []
     error, limit = told.get("error"), told.get("limit")
     if error:
         said.append(f"error: {error.get('message') if isinstance(error, dict) else error}")

@@ -6,6 +6,7 @@ the key ``server/tool``; everything else is ``mcp``.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -71,10 +72,14 @@ class _Reader:
     def __init__(self, sink: RunSink, names: dict[str | None, str]) -> None:
         self._sink = sink
         self._names = names
-        self._open: dict[_Id, _Asked] = {}
+        self._open: dict[_Id, deque[_Asked]] = {}
+        """Requests that wait; several with one id where a log holds several connections."""
 
     def add(self, said: Said) -> None:
         message = said.message
+        if said.ends:
+            self._open = {identity: asked for identity, asked in self._open.items() if identity[0] != said.server}
+            return
         sender = said.sender or self._guessed(said)
         if "method" not in message:
             self._answer(said, CLIENT if sender == SERVER else SERVER)
@@ -85,7 +90,7 @@ class _Reader:
 
     def _request(self, said: Said, sender: str) -> None:
         seq = self._start(said, sender)
-        self._open[_identity(said, sender)] = _Asked(seq, said.at)
+        self._open.setdefault(_identity(said, sender), deque()).append(_Asked(seq, said.at))
 
     def _start(self, said: Said, sender: str, value: Json = ABSENT) -> int:
         message = said.message
@@ -111,7 +116,10 @@ class _Reader:
 
     def _answer(self, said: Said, asker: str) -> None:
         message = said.message
-        asked = self._open.pop(_identity(said, asker), None)
+        waiting = self._open.get(_identity(said, asker), deque())
+        asked = waiting.popleft() if waiting else None
+        if not waiting:
+            self._open.pop(_identity(said, asker), None)
         result = message.get("result")
         failed = "error" in message or (isinstance(result, dict) and result.get("isError") is True)
         value = {"error": message["error"]} if "error" in message else result

@@ -27,10 +27,15 @@ _TIMES = ("timestamp", "time", "ts", "at", "t")
 _WHO = ("direction", "sender", "from", "source", "origin", "dir", "type")
 _FROM_CLIENT = re.compile(r"\A(?:client|c\b|c2s|out|sent|send|request|outgoing|stdin|->|→|>)", re.IGNORECASE)
 _FROM_SERVER = re.compile(r"\A(?:server|s\b|s2c|in|recv|receive|response|stdout|<-|←|<)", re.IGNORECASE)
-DESKTOP = re.compile(
-    r"(?P<at>\d{4}-\d\d-\d\dT[\d:.]+Z?) (?:\[(?P<server>[^\]\n]{1,100})\] )?\[\w+\] "
-    r"Message from (?P<who>client|server): "
+_LEVEL = r"\[(?:info|warn|warning|error|debug)\]"
+_SERVER = r"\[(?P<{}>[^\]\n]{{1,100}})\]"
+_LEAD = (
+    rf"(?P<at>\d{{4}}-\d\d-\d\dT[\d:.]+Z?) "
+    rf"(?:{_LEVEL} {_SERVER.format('of_all')} |(?:{_SERVER.format('of_one')} )?{_LEVEL} )"
 )
+"""How a line begins: in ``mcp.log`` with the level and the server, in the log of one server the other way round."""
+DESKTOP = re.compile(_LEAD + r"Message from (?P<who>client|server): ")
+_CLOSED = re.compile(_LEAD + r"(?:Client|Server) transport closed")
 _decode = JSONDecoder(strict=False).raw_decode
 
 
@@ -44,6 +49,8 @@ class Said:
     at: float | None = None
     server: str | None = None
     """Which of several servers."""
+    ends: bool = False
+    """Whether it is no message, but the end of the connection: what waits for an answer gets none."""
 
 
 def said_in(source: ForeignSource, sink: RunSink) -> Iterator[Said]:
@@ -144,6 +151,9 @@ def _desktop(source: ForeignSource, sink: RunSink) -> Iterator[Said]:
         text = line.raw.decode("utf-8", "replace")
         found = DESKTOP.search(text)
         if found is None:
+            closed = _CLOSED.search(text)
+            if closed is not None:
+                yield Said({}, None, epoch_ms(closed["at"]), closed["of_all"] or closed["of_one"], ends=True)
             sink.skipped("log lines that are no message")
             continue
         try:
@@ -154,4 +164,4 @@ def _desktop(source: ForeignSource, sink: RunSink) -> Iterator[Said]:
         at = epoch_ms(found["at"])
         for one in message if type(message) is list else [message]:
             if is_message(one):
-                yield Said(one, found["who"], at, found["server"])
+                yield Said(one, found["who"], at, found["of_all"] or found["of_one"])

@@ -39,7 +39,7 @@ def detect(source: ForeignSource) -> Format | None:
     return next((known for known in formats() if known.detect(head)), None)
 
 
-def run_summaries(where: Path | bytes | ForeignSource, *, limits: Limits = Limits()) -> Sequence[RunSummary]:  # noqa: B008
+def run_summaries(where: Path | bytes | ForeignSource, *, limits: Limits = Limits()) -> Sequence[RunSummary]:
     """Return the runs of a file, none of them read.
 
     Raises:
@@ -53,7 +53,7 @@ def read_foreign(
     where: Path | bytes | ForeignSource,
     *,
     run: int | None = None,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits = Limits(),
     progress: Callable[[int], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Recording:

@@ -11,6 +11,7 @@ import msgspec
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.store.atomic import write_atomic
+from stashdbg_core.store.state_file import changing
 
 KEPT = 100
 _LARGEST = 1_000_000
@@ -50,11 +51,11 @@ class RecentFiles:
         if self.path is None:
             return False
         entry = RecentFile(str(file.absolute()), time(), title)
-        others = [known for known in self.read() if known.path != entry.path]
-        data = stored_form(msgspec.to_builtins([entry, *others][:KEPT])) + b"\n"
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(self.path, lambda stream: stream.write(data), overwrite=True, mode=0o600)
+            with changing(self.path):
+                others = [known for known in self.read() if known.path != entry.path]
+                data = stored_form(msgspec.to_builtins([entry, *others][:KEPT])) + b"\n"
+                write_atomic(self.path, lambda stream: stream.write(data), overwrite=True, mode=0o600)
         except (OSError, StashError, UnicodeEncodeError):
             return False
         return True

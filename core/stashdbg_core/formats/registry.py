@@ -19,6 +19,7 @@ FORMATS: tuple[str, ...] = (
     "stashdbg_core.formats.atif",
     "stashdbg_core.formats.swe_agent",
     "stashdbg_core.formats.mini_swe_agent",
+    "stashdbg_core.formats.openhands",
     "stashdbg_core.formats.agent_rewind",
     "stashdbg_core.formats.agentfootprint",
     "stashdbg_core.formats.inspect_ai",
@@ -30,6 +31,8 @@ FORMATS: tuple[str, ...] = (
     "stashdbg_core.formats.har",
     "stashdbg_core.formats.request_lines",
     "stashdbg_core.formats.mcp_log",
+    "stashdbg_core.formats.langgraph",
+    "stashdbg_core.formats.opencode",
     "stashdbg_core.formats.chat_messages",
 )
 """Modules with a ``FORMAT``; the more particular before the more general."""

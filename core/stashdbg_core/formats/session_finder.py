@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from stashdbg_core.canonical import Json
+from stashdbg_core.formats.openhands_folder import EVENTS, STATE
 from stashdbg_core.formats.recent import RecentFiles
 from stashdbg_core.formats.session_titles import title_of
 from stashdbg_core.redact import Redactor
@@ -82,6 +83,9 @@ def places(home: Path, environment: Mapping[str, str], folder: Path) -> tuple[Pl
     """
     claude = _moved(environment.get("CLAUDE_CONFIG_DIR"), home / ".claude")
     codex = _moved(environment.get("CODEX_HOME"), home / ".codex")
+    kept = _moved(environment.get("OPENHANDS_PERSISTENCE_DIR"), home / ".openhands")
+    openhands = _moved(environment.get("OPENHANDS_CONVERSATIONS_DIR"), kept / "conversations")
+    data = _moved(environment.get("XDG_DATA_HOME"), home / ".local" / "share")
     rollouts = ("rollout-*.jsonl", "rollout-*.jsonl.zst")
     return (
         Place("Claude Code", claude / "projects", ("*.jsonl",), 1, frozenset({"subagents"})),
@@ -89,6 +93,8 @@ def places(home: Path, environment: Mapping[str, str], folder: Path) -> tuple[Pl
         Place("Codex", codex / "archived_sessions", rollouts, 3),
         Place("Gemini CLI", home / ".gemini" / "tmp", ("session-*.jsonl", "session-*.json"), 2),
         Place("Copilot CLI", home / ".copilot" / "session-state", ("events.jsonl", "*.jsonl"), 1),
+        Place("OpenHands", openhands, (STATE,), 1, frozenset({EVENTS})),
+        Place("opencode", data / "opencode", ("opencode*.db",), 0),
         Place("pi", home / ".pi" / "agent" / "sessions", ("*.jsonl",), 2),
         Place("Inspect", folder / "logs", ("*.eval", "*.json"), 2),
     )

@@ -7,18 +7,23 @@ from pathlib import Path
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.openhands_folder import EVENTS, STATE
 from stashdbg_core.parse import parse_json
 
 _READ = 1 << 16
 _LINES = 40
+_EVENTS = 5
 _USER = ("user", "user_message", "user.message")
 _TITLES = ("summary", "ai-title", "custom-title")
-_INSIDE = ("message", "payload", "data")
+_INSIDE = ("message", "payload", "data", "llm_message")
 _TEXTS = ("text", "content", "message")
 
 
 def title_of(path: Path) -> str:
     """Return what a person said first, or the file's own title; empty where neither is near the beginning."""
+    if path.name == STATE:  # a file an event: the first prompt is near the first
+        files = sorted(path.parent.glob(f"{EVENTS}/event-0000*.json"))[:_EVENTS]
+        return next((title for file in files if not file.is_symlink() and (title := title_of(file))), "")
     try:
         with path.open("rb") as file:
             data = file.read(_READ)

@@ -99,7 +99,7 @@ class RunSink:
         channel: str,
         key: str,
         *,
-        input: Json | Input = ABSENT,  # noqa: A002  (the format's own word)
+        input: Json | Input = ABSENT,
         at: float | None = None,
         label: str | None = None,
         thread: str | None = None,
@@ -185,7 +185,7 @@ class RunSink:
         *,
         value: Json,
         outcome: Outcome = "return",
-        input: Json | Input = ABSENT,  # noqa: A002
+        input: Json | Input = ABSENT,
         at: float | None = None,
         ms: float | None = None,
         label: str | None = None,

@@ -29,6 +29,8 @@ MAX_LINE = 16 << 20
 """Bytes of the longest line that is read."""
 MAX_BESIDE = 10_000
 """Files of one folder that are listed at most."""
+DATABASE_LOGS = ("-wal", "-journal")
+"""How the names of files end that lie beside an SQLite database and belong to its content."""
 _BLOCK = 1 << 20
 _EMPTY = b"\0 \t\r"
 
@@ -71,7 +73,7 @@ class ForeignSource:
         where: Path | bytes | Source,
         *,
         name: str | None = None,
-        limits: Limits = Limits(),  # noqa: B008  (frozen)
+        limits: Limits = Limits(),
         progress: Callable[[int], object] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> None:
@@ -132,6 +134,26 @@ class ForeignSource:
         self._source, self.size, self.identity = now, now.size, now.identity
         self.grown += has_more
         return has_more
+
+    def changed(self) -> bool:
+        """Tell whether the file has changed since it was opened."""
+        return self._source.changed()
+
+    def tell(self, done: int | None = None) -> None:
+        """Say how many bytes were read by other means than this source's own.
+
+        Raises:
+            Cancelled: Whoever asked for the reading does not want it any more.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled
+        if self._progress is not None and done is not None:
+            self._progress(done)
+
+    def write_to(self, target: Path) -> None:
+        """Write the whole file, unpacked, to another one."""
+        with target.open("wb") as file:
+            file.writelines(self._blocks(0))
 
     def data(self) -> bytes:
         """Return the whole file, unpacked.
@@ -244,8 +266,8 @@ class ForeignSource:
         sources = (self.beside(folder, name) for name in self.names_beside(folder, pattern))
         return [source for source in sources if source is not None]
 
-    def names_beside(self, folder: str, pattern: str) -> list[str]:
-        """Return the names that ``list_beside`` goes by, in order; none is opened."""
+    def names_beside(self, folder: str, pattern: str, *, most: int = MAX_BESIDE) -> list[str]:
+        """Return the names that ``list_beside`` goes by, in order; none is opened, and past ``most`` none is listed."""
         found = self._inside((folder,))
         if found is None or not found.is_dir():
             return []
@@ -255,7 +277,7 @@ class ForeignSource:
                 for entry in entries:
                     if fnmatchcase(entry.name, pattern):
                         names.append(entry.name)
-                    if len(names) >= MAX_BESIDE:
+                    if len(names) >= most:
                         break
         except OSError:
             return []
@@ -289,15 +311,13 @@ class ForeignSource:
     def _packed_blocks(self, start: int) -> Iterator[bytes]:
         offset = start
         while offset < self.size:
-            if self._cancelled is not None and self._cancelled():
-                raise Cancelled
+            self.tell()
             block = self._source.read_at(offset, _BLOCK)
             if not block:
                 raise invalid_recording(f"{shorten(self.name, 200)} ended while it was read", hint="open it again")
             offset += len(block)
             yield block
-            if self._progress is not None:
-                self._progress(offset)
+            self.tell(offset)
 
 
 def _is_utf8(raw: bytes) -> bool:

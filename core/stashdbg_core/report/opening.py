@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from stashdbg_core.formats.format import Format, RunSummary
     from stashdbg_core.formats.live import LiveConversion
 
-_OTHERS_MANIFEST = b'"manifestVersion": 2'
-"""Stands in the bug reports of agentfootprint, which may hold a ``recording.json`` too; ours have another version."""
+_OTHERS_MANIFEST = 2
+"""Version of the manifest in bug reports of agentfootprint, which may hold a ``recording.json`` too; ours differs."""
+
+_PART = "event-"
+"""How a file may be named that is a part of a run: ``formats.folders`` says whether it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +55,12 @@ def recognise(source: Source, limits: Limits) -> Held:
     return Held("recording") if known is None else Held("foreign", known)
 
 
-def held_in(path: Path, *, limits: Limits = Limits()) -> Held:  # noqa: B008  (frozen)
+def held_in(path: Path, *, limits: Limits = Limits()) -> Held:
     """Tell what the file is that a name leads into; see ``recognise``."""
     return recognise(FileSource(_split(path)[0]), limits)
 
 
-def refuse_unknown(path: Path, *, limits: Limits = Limits()) -> None:  # noqa: B008  (frozen)
+def refuse_unknown(path: Path, *, limits: Limits = Limits()) -> None:
     """Refuse a file that cannot be opened for what it is, as far as its beginning tells.
 
     Raises:
@@ -72,7 +75,7 @@ def refuse_unknown(path: Path, *, limits: Limits = Limits()) -> None:  # noqa: B
 def open_all(
     path: Path,
     *,
-    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    limits: Limits = Limits(),
     progress: Callable[[int, int], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Recording, ...]:
@@ -96,7 +99,7 @@ def open_all(
 def open_one(
     path: Path,
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits = Limits(),
     progress: Callable[[int, int], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Recording:
@@ -141,7 +144,7 @@ def read_all(
     return (recording if path is None else replace(recording, path=path / name),)
 
 
-def recording_paths(path: Path, *, limits: Limits = Limits()) -> tuple[Path, ...]:  # noqa: B008
+def recording_paths(path: Path, *, limits: Limits = Limits()) -> tuple[Path, ...]:
     """Return the name of every recording in a file, each to be opened by ``open_one``; none of them is read.
 
     Raises:
@@ -162,7 +165,7 @@ def recording_paths(path: Path, *, limits: Limits = Limits()) -> tuple[Path, ...
 def runs_of(
     path: Path,
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits = Limits(),
     cancelled: Callable[[], bool] | None = None,
 ) -> Sequence[RunSummary]:
     """Return the runs of a file of another tool, as a picker shows them; empty for what is ours, and for one run.
@@ -179,7 +182,7 @@ def runs_of(
     return () if known is None else known.runs(ForeignSource(source, limits=limits, cancelled=cancelled))
 
 
-def head_of(path: Path, *, limits: Limits = Limits()) -> Recording | None:  # noqa: B008
+def head_of(path: Path, *, limits: Limits = Limits()) -> Recording | None:
     """Return the first events of a large file of another tool, which are there at once; None where all of it is.
 
     Raises:
@@ -195,7 +198,7 @@ def head_of(path: Path, *, limits: Limits = Limits()) -> Recording | None:  # no
     return open_head(known, source, inner, limits)
 
 
-def follow_one(path: Path, *, limits: Limits = Limits()) -> LiveConversion | None:  # noqa: B008
+def follow_one(path: Path, *, limits: Limits = Limits()) -> LiveConversion | None:
     """Begin to follow a file of another tool that is too large to be read anew whenever it grows; None if it is none.
 
     Raises:
@@ -249,11 +252,23 @@ def _in_archive(source: Source, limits: Limits) -> Held:
         if known is None:
             raise
         return Held("foreign", known)
-    if _OTHERS_MANIFEST in source.read_at(0, HEAD):
+    if _manifest_version(source, limits) == _OTHERS_MANIFEST:
         known = _foreign(source, limits)
         if known is not None:
             return Held("foreign", known)
     return Held("bundle")
+
+
+def _manifest_version(source: Source, limits: Limits) -> object:
+    """Return the version of an archive's manifest, packed or not; None if it has none that can be read."""
+    from stashdbg_core.formats.source import ForeignSource
+    from stashdbg_core.formats.zip_members import ZipMembers
+
+    try:
+        manifest = ZipMembers(ForeignSource(source, limits=limits)).json("manifest.json")
+    except StashError:
+        return None
+    return manifest.get("manifestVersion") if isinstance(manifest, dict) else None
 
 
 def _foreign(source: Source, limits: Limits) -> Format | None:
@@ -271,8 +286,22 @@ def _named(inner: str, names: Sequence[str]) -> str | None:
 
 
 def _split(path: Path) -> tuple[Path, str | None]:
-    """Return the file and the name in it; the path itself if it goes through no file."""
+    """Return the file and the name in it; the file that stands for it if the path is a folder.
+
+    Raises:
+        StashError: ``ERR_NOT_FOUND``: it is a folder, and no run.
+    """
+    if path.is_dir() or (path.name.startswith(_PART) and path.is_file()):
+        return _file_for(path), None
     for parent in path.parents[:2]:
         if not path.exists() and parent.is_file():
             return parent, path.relative_to(parent).as_posix()
+    if path.name.isdecimal() and not path.exists() and path.parent.is_dir():
+        return _file_for(path.parent), path.name
     return path, None
+
+
+def _file_for(path: Path) -> Path:
+    from stashdbg_core.formats.folders import file_for
+
+    return file_for(path)

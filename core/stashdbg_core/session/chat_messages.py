@@ -102,15 +102,15 @@ def read_message(item: Json, pointer: str) -> Iterator[Message]:
     """Yield what one entry of a list of messages says: a message, and tool results that stand inside it."""
     if not isinstance(item, dict):
         return
-    kind = item.get("type")
-    if isinstance(kind, str) and kind.endswith("_call") and "role" not in item:
+    kind = _word(item.get("type")) or ""
+    if kind.endswith("_call") and "role" not in item:
         call = _call(item, "call_id", "id")
         yield Message("assistant", "", pointer, (call,))
         if item.get("output") is not None:  # the provider ran it itself
             yield Message("tool", _text(item["output"]), f"{pointer}/output", call_id=call.id)
     elif kind == "tool_search_output":
         yield Message("tool", "\n".join(_tool_names(item.get("tools"))), pointer, call_id=_word(item.get("call_id")))
-    elif isinstance(kind, str) and kind.endswith("_call_output"):
+    elif kind.endswith("_call_output"):
         yield Message("tool", _text(item.get("output")), pointer, call_id=_word(item.get("call_id")))
     elif kind in _COMPACTED:
         yield Message("system", _text(item.get("summary")) or _text(item.get("text")) or _UNREADABLE, pointer)

@@ -172,7 +172,7 @@ def test_odd_messages_end_in_text_and_never_fail(make_run):
             "tool_calls": [1, {"function": 2}],
         },
         {"role": "tool", "tool_call_id": "nobody", "content": None},
-        {"role": "x", "content": "\x1b[2J"},
+        {"role": "x", "content": "\x1b[2J", "type": {"no": "word"}},
         7,
     ]
     roles = [role for role, _, _ in turns(read(make_run, {"messages": odd}, {"choices": [{"message": 4}]}))]

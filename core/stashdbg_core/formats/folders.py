@@ -1,0 +1,68 @@
+"""Folders named in place of a file: a tool may keep one run as a folder, and one file in it then stands for the run.
+
+Nothing is read here. A folder that is no run is refused with the name of what in it can be opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+
+from stashdbg_core.errors import StashError, not_found
+from stashdbg_core.formats.openhands_folder import EVENT_NAME, EVENTS, STATE
+from stashdbg_core.sanitize import shorten
+
+_OPENABLE = ("*.jsonl", "*.json", "*.zst", "*.eval", "*.traj", "*.har", "*.zip", "*.journal", "*.rewind", "*.log")
+_MOST = 10_000
+
+
+def file_for(path: Path) -> Path:
+    """Return the file that stands for a folder, or for a part of a run that is one; any other path as it is.
+
+    Raises:
+        StashError: ``ERR_NOT_FOUND``: it is a folder, and no run.
+    """
+    if EVENT_NAME.fullmatch(path.name) and path.parent.name == EVENTS:
+        return _own(path.parent.parent / STATE) or path
+    if not path.is_dir():
+        return path
+    folder = path.parent if path.name == EVENTS else path
+    found = _own(folder / STATE) or _first_event(folder / EVENTS) or _first_event(path)
+    if found is None:
+        raise _refused(path)
+    return found
+
+
+def _own(file: Path) -> Path | None:
+    """Return a file if it lies where its name says, and is no link to elsewhere."""
+    return file if file.is_file() and not file.is_symlink() else None
+
+
+def _first_event(folder: Path) -> Path | None:
+    try:
+        names = [entry.name for entry in islice(os.scandir(folder), _MOST) if EVENT_NAME.fullmatch(entry.name)]
+    except OSError:
+        return None
+    return _own(folder / min(names)) if names else None
+
+
+def _refused(folder: Path) -> StashError:
+    shown = shorten(str(folder), 400)
+    newest, count = "", 0
+    at = -1.0
+    try:
+        for entry in islice(os.scandir(folder), _MOST):
+            facts = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(facts.st_mode) and any(fnmatchcase(entry.name, pattern) for pattern in _OPENABLE):
+                count += 1
+                if facts.st_mtime > at:
+                    newest, at = entry.name, facts.st_mtime
+    except OSError:
+        pass
+    if not count:
+        return not_found(f"{shown} is a folder, and not a run", hint="name the recording file itself")
+    files = "the file in it" if count == 1 else f"one of the {count:,} files in it, of which the newest is"
+    return not_found(f"{shown} is a folder, and not a run", hint=f"open {files} {shorten(newest, 200)}")
