@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stashdbg_core.errors import StashError
-from stashdbg_core.formats.claude_lines import added, is_markup, tool_key
 from stashdbg_core.formats.opening import detect, explain, read_foreign, run_summaries
+from stashdbg_core.formats.readers.claude.lines import added, is_markup, tool_key
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.session.summary import outcome_word
 from tests.formats import transcripts as look

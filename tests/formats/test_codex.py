@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stashdbg_core.errors import StashError
-from stashdbg_core.formats.codex_items import exit_code, is_wrapper, parsed
 from stashdbg_core.formats.opening import explain, read_foreign, run_summaries
+from stashdbg_core.formats.readers.codex.items import exit_code, is_wrapper, parsed
 from stashdbg_core.session.summary import outcome_word
 from tests.formats import transcripts as look
 from tests.formats.transcripts import called, chat, main_counts, marked, of_channel, opened, value

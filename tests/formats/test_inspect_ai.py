@@ -163,8 +163,10 @@ def test_every_packing_and_json_give_the_same_runs() -> None:
     for data in carriers:
         runs = run_summaries(data)
         assert [(run.title, run.detail) for run in runs] == [
-            ("fix, epoch 1", "score includes: C"), ("fix, epoch 2", "score includes: C"), ("b, epoch 1", "score includes: C"),
-        ]  # fmt: skip
+            ("fix, epoch 1", "score includes: C"),
+            ("fix, epoch 2", "score includes: C"),
+            ("b, epoch 1", "score includes: C"),
+        ]
         for run in range(3):
             assert told(read_foreign(data, run=run)) == told(read_foreign(carriers[0], run=run))
 

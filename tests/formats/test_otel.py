@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stashdbg_core.formats.opening import explain, read_foreign, run_summaries
-from stashdbg_core.formats.otel_attributes import any_value, hex_id, parsed, unflatten
+from stashdbg_core.formats.readers.otel.attributes import any_value, hex_id, parsed, unflatten
 from stashdbg_core.model import Recording
 from stashdbg_core.session.conversation import conversation_of
 from stashdbg_core.session.usage import usage_of_event

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from stashdbg_core.errors import StashError, not_found
-from stashdbg_core.formats.openhands_folder import EVENT_NAME, EVENTS, STATE
+from stashdbg_core.formats.readers.openhands.folder import EVENT_NAME, EVENTS, STATE
 from stashdbg_core.sanitize import shorten
 
 _OPENABLE = ("*.jsonl", "*.json", "*.zst", "*.eval", "*.traj", "*.har", "*.zip", "*.journal", "*.rewind", "*.log")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.formats.otel_facts import usage_facts
+from stashdbg_core.formats.readers.otel.facts import usage_facts
 
 _ROLES = {
     "human": "user",

@@ -2,7 +2,7 @@
 
 Ids are derived from the recording's id, so the same recording gives the same file. A call of a model is ``chat``, of a
 tool ``execute_tool``, a lane ``invoke_agent``; everything else is a span of its own name. What the conventions have no
-words for stands in attributes that begin with ``stashdbg.``, by which ``otel_own`` reads the file back.
+words for stands in attributes that begin with ``stashdbg.``, by which ``readers.otel.own`` reads the file back.
 """
 
 from __future__ import annotations

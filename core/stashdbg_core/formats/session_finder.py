@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.formats.openhands_folder import EVENTS, STATE
+from stashdbg_core.formats.readers.openhands.folder import EVENTS, STATE
 from stashdbg_core.formats.recent import RecentFiles
 from stashdbg_core.formats.session_titles import title_of
 from stashdbg_core.redact import Redactor

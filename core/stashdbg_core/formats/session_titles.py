@@ -7,7 +7,7 @@ from pathlib import Path
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.labels import label_of
-from stashdbg_core.formats.openhands_folder import EVENTS, STATE
+from stashdbg_core.formats.readers.openhands.folder import EVENTS, STATE
 from stashdbg_core.parse import parse_json
 
 _READ = 1 << 16

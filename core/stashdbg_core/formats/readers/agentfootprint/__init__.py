@@ -1,0 +1,1 @@
+"""agentfootprint's recordings: bare, packed, in an envelope, or in a bug report."""

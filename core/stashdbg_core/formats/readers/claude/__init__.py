@@ -1,0 +1,1 @@
+"""Claude Code: session files with those of their sub-agents, and streams."""

@@ -1,0 +1,1 @@
+"""Codex: rollouts and the stream of ``codex exec``."""

@@ -1,0 +1,1 @@
+"""Inspect AI: logs as ``.eval`` and JSON."""

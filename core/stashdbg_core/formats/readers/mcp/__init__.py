@@ -1,0 +1,1 @@
+"""Logs of the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""opencode: exports and its SQLite store."""

@@ -1,0 +1,1 @@
+"""OpenHands: conversations of V1, histories of V0, outputs of evaluations."""

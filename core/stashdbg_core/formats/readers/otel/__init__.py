@@ -1,0 +1,1 @@
+"""OpenTelemetry spans of model calls, in the dialects of several conventions."""

@@ -1,0 +1,58 @@
+"""Sessions of pi: ``~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl``, a line an entry.
+
+From version 2 on the entries are a tree: each names its parent, and the last entry is the end of the live branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stashdbg_core.formats.format import Format, RunSummary
+from stashdbg_core.formats.head import Head
+from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.readers.pi.session import PiSession
+from stashdbg_core.formats.record_by_record import each_record
+from stashdbg_core.formats.sink import RunSink
+from stashdbg_core.formats.source import ForeignSource
+from stashdbg_core.formats.times import epoch_ms
+from stashdbg_core.formats.transcript import text_of
+
+
+def detect(head: Head) -> bool:
+    """Tell whether a file is a session: a header with its folder."""
+    return any(record.get("type") == "session" and "cwd" in record and "id" in record for record in head.lines)
+
+
+def runs(source: ForeignSource) -> Sequence[RunSummary]:
+    """Return the one run of a session, with its first prompt."""
+    title, started, detail = source.name, None, ""
+    for record in Head(source).lines:
+        message = record.get("message")
+        if record.get("type") == "session":
+            started, detail = epoch_ms(record.get("timestamp")), str(record.get("cwd") or "")
+        elif isinstance(message, dict) and message.get("role") == "user":
+            title = label_of(text_of(message.get("content"))) or title
+            break
+    return (RunSummary(title, started, detail=label_of(detail)),)
+
+
+def read(source: ForeignSource, run: int, sink: RunSink) -> None:
+    """Read a session."""
+    session = PiSession(sink)
+    each_record(source.records(sink), sink, session.record)
+    session.close()
+
+
+FORMAT = Format(
+    name="pi",
+    title="pi session",
+    detect=detect,
+    runs=runs,
+    read=read,
+    exact=("answers of the model", "tool inputs and results", "token usage and cost", "branches"),
+    inferred=(
+        "prompts of model calls: the conversation so far",
+        "duration of a tool call: from its request to its result",
+    ),
+    missing=("system prompt and tool definitions",),
+)
