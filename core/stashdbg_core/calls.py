@@ -4,8 +4,6 @@
 is named by channel and key, its ordinal is counted, and ``produce`` is run only where no recorded result is served.
 """
 
-# ruff: noqa: A002 -- ``input`` is the recording format's own word for what goes into a call
-
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
@@ -35,6 +33,8 @@ ABSENT: Final = Marker.ABSENT
 """No input was given; distinct from an input of None."""
 DROP: Final = Marker.DROP
 """What a redact function returns so that a value is not stored at all."""
+MEASURED_CHANNELS: Final = frozenset({"clock", "random"})
+"""Channels of values that a program reads and gives nothing for: from a clock, or from chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,13 @@ RedactFunction: TypeAlias = Callable[[Any, RedactContext], Any]
 
 current_call: ContextVar[int | None] = ContextVar("stashdbg_current_call", default=None)
 """``seq`` of the call whose ``produce`` is running in this thread or task: the parent of calls made meanwhile."""
+
+
+def read_site(given: Any) -> str | None:
+    """Return the site that is all the input of a value which a program read, such as the time; None for any other."""
+    if type(given) is not dict or not {"lane", "site"} <= given.keys() <= {"lane", "site", "soft"}:
+        return None
+    return str(given["site"])
 
 
 class Tape(Protocol):

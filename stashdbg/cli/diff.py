@@ -24,7 +24,9 @@ def command(
     as_json: JsonOption = False,
     text: Annotated[bool, typer.Option("--text", help="Print text, even on a terminal.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say which differences come from earlier ones.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Print every change, however long.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every change, however long, and measured values too.")
+    ] = False,
     align: Annotated[
         str,
         typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),

@@ -19,12 +19,12 @@ def diff_chunks(result: DiffResult, why: Explanation | None, *, everything: bool
     yield f',"a":{json_text(result.a.id)},"b":{json_text(result.b.id)}'
     yield f',"firstDivergence":{json_text(None if first is None else row_tree(result, first))}'
     yield f',"counts":{json_text(_counts(result))}'
-    for name in ("added", "removed", "moved", "changed"):
+    for name in ("added", "removed", "moved", "changed", "measured"):
         yield f',"{name}":['
         comma = "\n"
         for row in getattr(result, name):
             tree = row_tree(result, row)
-            if name == "changed":
+            if name in ("changed", "measured"):
                 tree |= _changes(result, row, everything=everything)
             yield comma + json_text(tree)
             comma = ",\n"
@@ -48,7 +48,7 @@ def row_tree(result: DiffResult, row: Row) -> dict[str, Json]:
         "ordinalB": other and other.ordinal,
         "kind": row.kind,
     }
-    if row.moved and row.kind == "changed":
+    if row.moved and row.kind in ("changed", "measured"):
         tree["moved"] = True
     return tree
 
@@ -60,6 +60,7 @@ def _counts(result: DiffResult) -> dict[str, int]:
         "removed": len(result.removed),
         "changed": len(result.changed),
         "moved": len(result.moved),
+        "measured": len(result.measured),
         "timingOnly": len(result.timing_only),
     }
 

@@ -19,7 +19,7 @@ from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.diff.text import TextDifference, common_start, text_difference
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session import gist
-from stashdbg_core.session.comparison import CAUSE_WORDS
+from stashdbg_core.session.diff_words import cause_words, measured_words
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.session.words import counted
 from stashdbg_core.tags import EXCEPTION, STREAM
@@ -29,7 +29,13 @@ _ROWS, _RUN, _CHANGES, _LINES = 200, 8, 12, 12
 _LEAD = 24
 _NARROW = 40
 _LEAST = 12
-_STYLES: dict[str, Style] = {"added": "string", "removed": "error", "changed": "warning", "moved": "channel"}
+_STYLES: dict[str, Style] = {
+    "added": "string",
+    "removed": "error",
+    "changed": "warning",
+    "moved": "channel",
+    "measured": "dim",
+}
 
 
 def print_diff(
@@ -38,9 +44,9 @@ def print_diff(
     """Write the whole difference: a head, every differing event, and a tail of what does not count."""
     _print_head(result, names)
     causes = {cause.row: cause for cause in why.causes} if why is not None else {}
-    rows = result.differing if everything else islice(result.differing, _ROWS)
+    rows = result.differing if everything else islice(result.beside_measured, _ROWS)
     for kind, group in groupby(rows, key=lambda row: row.kind):
-        if kind == "changed":
+        if kind in ("changed", "measured"):
             for row in group:
                 console.line()
                 _print_row(result, row)
@@ -72,7 +78,9 @@ def _print_head(result: DiffResult, names: tuple[str, str]) -> None:
         same = counted(result.same_count, "event")
         console.line(f"no difference: {same} {'is' if result.same_count == 1 else 'are'} the same")
         return
-    kinds = {"changed": result.changed, "added": result.added, "removed": result.removed, "moved": result.moved}
+    if result.only_measured:
+        console.line(Styled("only measured values differ", "bold"))
+    kinds = {name: getattr(result, name) for name in ("changed", "added", "removed", "moved", "measured")}
     parts = [f"{result.same_count:,} same", *(f"{len(rows):,} {name}" for name, rows in kinds.items() if rows)]
     console.line(", ".join(parts), Styled(f" (paired by {result.mode})", "dim"))
 
@@ -94,7 +102,7 @@ def _print_row(result: DiffResult, row: Row) -> None:
         key += f" → {clip(other.key, 36)}"
     head: list[Part] = [Styled(row.kind.ljust(8), _STYLES[row.kind]), f" {seqs:<11}  "]
     head += [Styled(clip(event.channel, 16), "channel"), f"  {key} #{event.ordinal}"]
-    if row.moved and row.kind == "changed":
+    if row.moved and row.kind in ("changed", "measured"):
         head.append("  (and moved)")
     if row.kind in ("added", "removed"):
         recording = result.a if other is None else result.b
@@ -183,7 +191,7 @@ def _signed(
 def _print_cause(result: DiffResult, cause: Cause | None) -> None:
     if cause is None:
         return
-    console.line(Styled("  why ", "bold"), CAUSE_WORDS[cause.verdict] + (":" if cause.sources else ""))
+    console.line(Styled("  why ", "bold"), cause_words(cause) + (":" if cause.sources else ""))
     for source in cause.sources:
         console.line(f"      {_source_words(result, source)}")
 
@@ -198,10 +206,14 @@ def _source_words(result: DiffResult, source: Source) -> str:
 
 
 def _print_tail(result: DiffResult, why: Explanation | None, *, everything: bool) -> None:
-    left = 0 if everything else sum(1 for _ in result.differing) - _ROWS
+    left = 0 if everything else sum(1 for _ in result.beside_measured) - _ROWS
     if left > 0:
         console.line()
         console.line(Styled(f"… and {left:,} more events differ; --all prints them", "dim"))
+    if result.measured:
+        console.line()
+        more = "" if everything else "; --all prints them"
+        console.line(Styled(f"{measured_words(result)}{more}", "dim"))
     timing = len(result.timing_only)
     if timing:
         console.line()

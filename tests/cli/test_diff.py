@@ -191,3 +191,23 @@ def test_added_and_removed_events_fit_the_width(
     (line,) = (line for line in stashdbg("diff", a, b).out.splitlines() if line.startswith("added"))
     assert len(line) == columns
     assert "word" in line
+
+
+def test_measured_values_are_one_line_and_no_equality(stashdbg: Command, make: Make) -> None:
+    def run(start: float, answer: str, name: str) -> Path:
+        reads: list[dict[str, Any]] = [{"channel": "clock", "key": "now", "value": start + at} for at in range(3)]
+        return make([reads[0], {"value": answer, "input": 1}, *reads[1:]], name, id=name)
+
+    one, other, third = run(10, "x", "1.json"), run(70, "y", "2.json"), run(90, "x", "3.json")
+    ran = stashdbg("diff", one, other)
+    assert ran.code == 1 and "0 same, 1 changed, 3 measured" in ran.out
+    assert "3 clock values differ: same places, other values; --all prints them" in ran.out
+    assert "+ 70" not in ran.out and "+ 70" in stashdbg("diff", one, other, "--all").out
+    only = stashdbg("diff", one, third)
+    assert only.code == 1 and "only measured values differ" in only.out
+    found = json.loads(stashdbg("diff", one, other, "--json", "--explain").out)
+    assert found["same"] is False and found["counts"]["measured"] == 3
+    assert [(row["seqA"], row["changes"][0]["after"]) for row in found["measured"]] == [(0, 70), (2, 71), (3, 72)]
+    assert found["firstDivergence"]["seqA"] == 1
+    assert [cause["seqA"] for cause in found["explanation"]["causes"]] == [1]
+    assert json.loads(stashdbg("diff", one, third, "--json").out)["firstDivergence"]["kind"] == "measured"

@@ -7,10 +7,12 @@ of what the first could not match.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
+from stashdbg_core.calls import MEASURED_CHANNELS, read_site
 from stashdbg_core.canonical import REF_PREFIX, Json, content_digest
 from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.errors import StashError
@@ -21,6 +23,7 @@ from stashdbg_core.store.sharing import assemble, pieces_of
 from stashdbg_core.tags import STREAM, TAG
 
 _ABSENT = b""
+_LINE = re.compile(r":\d+(?=\s|$)")
 
 
 class Contents:
@@ -55,6 +58,31 @@ class Contents:
             self.ordinals.append(event.ordinal)
             self.values.append(self._texts.digest(event.ref))
             self.inputs.append(_ABSENT if event.input_ref is None else self._texts.digest(event.input_ref))
+
+    def is_measured(self, place: int) -> bool:
+        """Tell whether an event is a value of a clock or of chance."""
+        return self.names[place][0] in MEASURED_CHANNELS
+
+    @property
+    def lanes(self) -> Sequence[str | None]:
+        """The lane of every event."""
+        events = self.recording.events
+        if isinstance(events, FileEvents):
+            return list(map(events.thread_at, range(self.count)))
+        return [event.thread for event in events]
+
+    def read_site(self, place: int) -> str | None:
+        """Return the function that read a value, where the input says nothing else; None for what was given more."""
+        event = self.recording.events[place]
+        if not self.is_measured(place) or event.input_ref is None:
+            return None
+        site = self._texts.site(event.input_ref)
+        return None if site is None else _without_line(site)
+
+    def site(self, place: int) -> str | None:
+        """Return the function that made a call, as far as it is known."""
+        site = self.recording.events[place].site
+        return self.read_site(place) if site is None else _without_line(site)
 
     def whole(self, place: int) -> tuple[bytes, bytes]:
         """Return digests of an event's value and input by canonical form; of the text where it cannot be read."""
@@ -99,6 +127,7 @@ class _Texts:
         self._blobs = blobs
         self._known: dict[str, bytes] = {}
         self._canonical: dict[str, bytes] = {}
+        self._sites: dict[str, str | None] = {}
         self._read = _reader(blobs)
 
     def canonical(self, ref: str) -> bytes:
@@ -109,6 +138,12 @@ class _Texts:
             known = self.digest(ref) if tree is NOTHING else bytes.fromhex(content_digest(comparable(tree)))
             self._canonical[ref] = known
         return known
+
+    def site(self, ref: str) -> str | None:
+        """Return the site that an input is, if it is no more."""
+        if ref not in self._sites:
+            self._sites[ref] = read_site(whole_value(self._blobs, ref)[0])
+        return self._sites[ref]
 
     def digest(self, ref: str) -> bytes:
         """Return a digest of a value's text and, where it has shared pieces, of theirs."""
@@ -144,6 +179,11 @@ class _Texts:
             return raw, pieces_of(raw)
         except StashError:
             return raw, ()
+
+
+def _without_line(site: str) -> str:
+    """Return file and function of ``agent.py:42 plan``: an edit further up moves a line, and no call."""
+    return _LINE.sub("", site, count=1)
 
 
 def whole_value(blobs: BlobTable, ref: str | None) -> tuple[Any, str | None]:

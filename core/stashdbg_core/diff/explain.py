@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from stashdbg_core.calls import MEASURED_CHANNELS, read_site
 from stashdbg_core.canonical import Json
 from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.text import word_spans
 from stashdbg_core.errors import StashError
 
-Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "order", "end"]
+Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "read", "measured", "order", "end"]
 
 MOST_ROWS = 200
 """Differing events that are looked at; more are counted."""
@@ -26,7 +27,8 @@ _LONGEST = 10_000
 """Characters of one text that are looked for."""
 _HAY = 100_000
 """Characters of a call's differing input that are looked through, on each side."""
-_NEEDLES = 1000
+_NEEDLES, _MEASURED = 1000, 500
+"""Texts of earlier outputs that are kept; and measured values whose texts are."""
 _LONGEST_TEXTS = 50
 _SOURCES = 3
 _SURE = 4
@@ -57,13 +59,16 @@ class Cause:
     verdict: Verdict
     """``first``: nothing differs before it; ``flows``: its input holds text of an earlier difference; ``new``: its
     input differs and holds none; ``same-input``: the input is the same and the output is not; ``no-input``: none was
-    recorded; ``order``: only its place differs; ``end``: the other recording has nothing after this point."""
+    recorded; ``read``: a value of a clock or of chance, into which nothing goes; ``measured``: such a value, and read
+    at the same place; ``order``: only its place differs; ``end``: the other recording has nothing after this point."""
     sources: tuple[Source, ...] = ()
+    measured_before: int = 0
+    """Of the first: how many measured values differ before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Every difference of two recordings, in order, with its origin."""
+    """Every difference of two recordings but measured values, in order, with its origin."""
 
     causes: tuple[Cause, ...]
     unseen: int
@@ -76,20 +81,26 @@ _Sides: TypeAlias = tuple[list[str], list[str]]
 
 def explain(result: DiffResult) -> Explanation:
     """Say of each difference whether its text flows from an earlier one."""
-    rows = list(islice(result.differing, MOST_ROWS))
     tail = _tail_start(result)
     places = {row: place for place, row in enumerate(result.rows)}
     needles, texts = _Needles(), _Texts(result)
     causes: list[Cause] = []
-    for place, row in enumerate(rows):
-        if place and row.kind in ("added", "removed") and places[row] >= tail:
+    measured = unseen = 0
+    for row in result.differing:
+        if row.kind == "measured":
+            measured += 1
+            if measured <= _MEASURED and len(causes) < MOST_ROWS:
+                needles.add(row, texts.of(row, "value"), ([], []))
+        elif len(causes) >= MOST_ROWS:
+            unseen += 1
+        elif causes and row.kind in ("added", "removed") and places[row] >= tail:
             causes.append(Cause(row, "end"))
-            continue
-        inputs = texts.of(row, "input")
-        sources = needles.sources(inputs)
-        causes.append(Cause(row, _verdict(texts, row, sources, first=not place), sources))
-        needles.add(row, texts.of(row, "value"), inputs)
-    unseen = sum(1 for _ in result.differing) - len(rows)
+        else:
+            inputs = texts.of(row, "input")
+            sources = needles.sources(inputs)
+            verdict = _verdict(texts, row, sources, first=not causes)
+            causes.append(Cause(row, verdict, sources, 0 if causes else measured))
+            needles.add(row, texts.of(row, "value"), inputs)
     return Explanation(tuple(causes), unseen)
 
 
@@ -162,11 +173,22 @@ def _verdict(texts: _Texts, row: Row, sources: tuple[Source, ...], *, first: boo
     if row.kind == "moved":
         return "order"
     events = [event for event in (texts.result.event_a(row), texts.result.event_b(row)) if event is not None]
+    if _is_read(texts.result, row):
+        return "read"
     if all(event.input_ref is None for event in events):
         return "no-input"
     if row.kind == "changed" and not any(change.part == "input" for change in texts.changes(row)):
         return "same-input"
     return "new"
+
+
+def _is_read(result: DiffResult, row: Row) -> bool:
+    """Tell whether nothing goes into an event but the place where a value was read."""
+    side = int(row.a is None)
+    event = result.event_b(row) if side else result.event_a(row)
+    if event is None or event.channel not in MEASURED_CHANNELS:
+        return False
+    return event.input_ref is None or read_site(_tree(result, side, event.input_ref)) is not None
 
 
 def _holds(hay: str, text: str) -> bool:
@@ -194,6 +216,8 @@ class _Texts:
 
     def of(self, row: Row, part: str) -> _Sides:
         """Return the texts that only one side's input or value holds: whole ones, and the words that differ."""
+        if part == "input" and _is_read(self.result, row):
+            return [], []
         if row.kind in ("added", "removed"):
             side = int(row.kind == "added")
             event = self.result.event_b(row) if side else self.result.event_a(row)

@@ -1,7 +1,7 @@
 """``python -m stashdbg_core.diff.process A B MODE [LIMIT=N …]``: align two files in a process of its own.
 
 A screen stays free meanwhile, and killing the process is how one stops it. Standard output has three arrays in
-this machine's byte order: the partners of the first's events, of the second's, and which pairs are equal. Ends with 0
+this machine's byte order: the partners of the first's events, of the second's, and the verdicts on pairs. Ends with 0
 when they are there; says nothing otherwise, for its parent compares itself then.
 """
 
@@ -15,8 +15,9 @@ from pathlib import Path
 from threading import Thread
 from typing import get_args
 
-from stashdbg_core.diff.align import Alignment, AlignMode, align
+from stashdbg_core.diff.align import AlignMode, align
 from stashdbg_core.diff.contents import Contents
+from stashdbg_core.diff.pairing import Alignment
 from stashdbg_core.diff.result import DiffResult
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
@@ -31,7 +32,7 @@ def diff_in_process(
     b: Recording,
     mode: AlignMode,
     *,
-    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    limits: Limits = Limits(),
     cancelled: Callable[[], bool] = lambda: False,
 ) -> DiffResult | None:
     """Compare two recordings that are files while another process does the work; None when cancelled, or if it failed.
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
         alignment = align(first, Contents(b, first), "identity" if mode == "identity" else "content")
     except StashError:
         return _FAILED
-    for part in (alignment.partner.tobytes(), alignment.partner_of_other.tobytes(), bytes(alignment.equal)):
+    for part in (alignment.partner.tobytes(), alignment.partner_of_other.tobytes(), bytes(alignment.verdicts)):
         sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()
     return 0
@@ -90,7 +91,7 @@ def _unpacked(data: bytes, count: int, count_other: int) -> Alignment | None:
     partner_of_other.frombytes(data[size * count : size * (count + count_other)])
     alignment = Alignment.__new__(Alignment)
     alignment.partner, alignment.partner_of_other = partner, partner_of_other
-    alignment.equal = bytearray(data[size * (count + count_other) :])
+    alignment.verdicts = bytearray(data[size * (count + count_other) :])
     return alignment
 
 

@@ -9,14 +9,17 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from stashdbg_core.canonical import REF_PREFIX, Json
-from stashdbg_core.diff.align import NONE, Alignment, AlignMode
+from stashdbg_core.diff.align import AlignMode
 from stashdbg_core.diff.contents import comparable, whole_value
+from stashdbg_core.diff.pairing import EQUAL, MEASURED, NONE, Alignment
 from stashdbg_core.diff.structure import NOTHING, Difference, Nothing, differences, pointer_of
 from stashdbg_core.model import RecordedEvent, Recording
 
-RowKind: TypeAlias = Literal["same", "changed", "moved", "added", "removed"]
+RowKind: TypeAlias = Literal["same", "changed", "moved", "added", "removed", "measured"]
+"""``measured``: another value of a clock or of chance, read at the same place."""
 ChangePart: TypeAlias = Literal["outcome", "input", "value"]
 
+_PAIRED: dict[int, RowKind] = {EQUAL: "same", MEASURED: "measured"}
 MOST_CHANGES = 1000
 """Changes of one event that are listed unless more are asked for."""
 
@@ -104,6 +107,16 @@ class DiffResult:
         """Partners that hold the same and stand elsewhere among their neighbours."""
         return self._of_kind("moved")
 
+    @cached_property
+    def measured(self) -> tuple[Row, ...]:
+        """Partners that are another value of a clock or of chance, read at the same place."""
+        return self._of_kind("measured")
+
+    @property
+    def only_measured(self) -> bool:
+        """Whether something differs, and nothing but measured values."""
+        return not self.same and next(self.beside_measured, None) is None
+
     @property
     def same_count(self) -> int:
         """How many events are the same, and stand at the same place among the others."""
@@ -128,10 +141,18 @@ class DiffResult:
         return (row for row in self.rows if row.kind != "same")
 
     @property
+    def beside_measured(self) -> Iterator[Row]:
+        """The rows that are not the same, but for measured values."""
+        return (row for row in self.rows if row.kind not in ("same", "measured"))
+
+    @property
     def first_divergence(self) -> Row | None:
-        """The earliest row whose content is not the same; the earliest that moved, where nothing but order differs."""
-        content = (row for row in self.differing if row.kind != "moved")
-        return next(content, None) or next(self.differing, None)
+        """The earliest row whose content is not the same.
+
+        Where there is none: the earliest that moved, else the earliest measured value.
+        """
+        content = (row for row in self.beside_measured if row.kind != "moved")
+        return next(content, None) or next(self.beside_measured, None) or next(self.differing, None)
 
     @property
     def same(self) -> bool:
@@ -157,7 +178,8 @@ class DiffResult:
             return
         if one.outcome != other.outcome:
             yield FieldChange("outcome", "", one.outcome, other.outcome)
-        yield from self._payload_changes("input", one.input_ref, other.input_ref)
+        if row.kind != "measured":  # all that its input may differ in is a line of the program
+            yield from self._payload_changes("input", one.input_ref, other.input_ref)
         yield from self._payload_changes("value", one.ref, other.ref)
 
     def _rows(self) -> Iterator[Row]:
@@ -172,14 +194,15 @@ class DiffResult:
                 if alignment.partner_of_other[at] == NONE:
                     yield Row("added", None, at)
             if not last:
-                yield Row("same" if alignment.equal[place] else "changed", place, other)
+                yield Row(_PAIRED.get(alignment.verdicts[place], "changed"), place, other)
             low, low_other = place + 1, other + 1
 
     def _row(self, place: int, other: int) -> Row:
         """Return the row of an event that is no anchor: it has no partner, or that stands elsewhere."""
         if other == NONE:
             return Row("removed", place, None)
-        return Row("moved" if self._alignment.equal[place] else "changed", place, other, moved=True)
+        kind = _PAIRED.get(self._alignment.verdicts[place], "changed")
+        return Row("moved" if kind == "same" else kind, place, other, moved=True)
 
     def _of_kind(self, kind: RowKind) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.kind == kind)

@@ -18,8 +18,9 @@ from stashdbg_core.diff.explain import Cause, Explanation, explain
 from stashdbg_core.diff.result import DiffResult, Row
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.diff_words import cause_words, measured_words
 
-ViewKind: TypeAlias = Literal["same", "timing", "changed", "moved", "added", "removed"]
+ViewKind: TypeAlias = Literal["same", "timing", "changed", "moved", "added", "removed", "measured"]
 """What a row is: ``added`` is only on the right, ``removed`` only on the left; ``timing`` differs in time alone."""
 
 Shown: TypeAlias = Literal["all", "differences", "changed", "added", "removed", "moved", "timing"]
@@ -54,10 +55,10 @@ class Comparison:
         self.names = names
         self.swapped = False
         self.shown: Shown = "all"
+        self.folded = not result.only_measured
+        """Whether measured values are hidden, and no differences to go to; not where nothing else differs."""
         self.side = 0
         """The side that a person looks at."""
-        self.cursor = 0
-        """Index of the row at the cursor, in all rows."""
         self.explanation: Explanation | None = None
         self._causes: dict[Row, Cause] = {}
         rows = result.rows
@@ -66,10 +67,15 @@ class Comparison:
             _CODES["timing"] if row.kind == "same" and row in timing else _CODES[row.kind] for row in rows
         )
         self._changes = self._places(_DIFFERENCES)
-        self._visible: Sequence[int] = range(len(rows))
         self._first_of: dict[Row, int] = {rows[place]: place for place in self._changes}
-        if self._changes:
-            self.cursor = self._changes[0]
+        first = result.first_divergence
+        self._first = None if first is None else self._first_of[first]
+        self.cursor = self._first or 0
+        """Index of the row at the cursor, in all rows."""
+        self._stops: Sequence[int] = ()
+        """The differences that are gone to."""
+        self._visible: Sequence[int] = ()
+        self._set_folded(self.folded)
 
     def explain(self) -> None:
         """Find out where each difference comes from; may take a moment."""
@@ -90,8 +96,13 @@ class Comparison:
 
     @property
     def change_count(self) -> int:
-        """Rows that differ."""
-        return len(self._changes)
+        """Rows that differ, measured values only while they are shown."""
+        return len(self._stops)
+
+    @property
+    def measured_words(self) -> str | None:
+        """How many measured values differ; None where none does."""
+        return measured_words(self.result) if self.result.measured else None
 
     @property
     def counts(self) -> dict[ViewKind, int]:
@@ -136,6 +147,11 @@ class Comparison:
 
     # What is shown
 
+    @property
+    def view(self) -> tuple[Shown, bool, bool]:
+        """What decides which rows are shown, and on which side."""
+        return self.shown, self.folded, self.swapped
+
     def __len__(self) -> int:
         return len(self._visible)
 
@@ -159,10 +175,25 @@ class Comparison:
 
     def _visible_rows(self, shown: Shown) -> Sequence[int]:
         if shown == "all":
-            return range(self.total)
+            hides = self.folded and self.result.measured
+            return self._places(set(KINDS) - {"measured"}) if hides else range(self.total)
         if shown == "differences":
-            return self._changes
+            return self._stops
         return self._places({self._seen(shown)})
+
+    def toggle_measured(self) -> str | None:
+        """Fold measured values, or show them among the others; return why not, if not."""
+        if not self.result.measured:
+            return "no measured value differs"
+        if self.result.only_measured:
+            return "nothing else differs"
+        self._set_folded(not self.folded)
+        return None
+
+    def _set_folded(self, folded: bool) -> None:
+        self.folded = folded
+        self._stops = self._places(_DIFFERENCES - {"measured"}) if folded else self._changes
+        self.show(self.shown)
 
     def swap(self) -> None:
         """Change left and right; the cursor stays on its row."""
@@ -185,9 +216,11 @@ class Comparison:
 
     def go(self, place: int) -> None:
         """Put the cursor on a row; one that is hidden brings all rows back."""
-        self.cursor = min(max(place, 0), max(self.total - 1, 0))
-        if len(self) and self._visible[self.line_of(self.cursor)] != self.cursor:
+        self.cursor = place = min(max(place, 0), max(self.total - 1, 0))
+        if len(self) and self._visible[self.line_of(place)] != place:
+            self._set_folded(self.folded and self.kind(place) != "measured")
             self.show("all")
+            self.cursor = place
 
     def edge(self, *, last: bool) -> str | None:
         """Go to the first or last shown row; return why not, if not."""
@@ -195,7 +228,7 @@ class Comparison:
 
     def next_change(self, by: int) -> str | None:
         """Go to the next difference, back if negative; return why not, if not."""
-        changes = self._changes
+        changes = self._stops
         place = bisect_right(changes, self.cursor) if by > 0 else bisect_left(changes, self.cursor) - 1
         if not 0 <= place < len(changes):
             if not len(changes):
@@ -206,15 +239,15 @@ class Comparison:
 
     def first_divergence(self) -> str | None:
         """Go to the earliest difference; return why not, if not."""
-        if not len(self._changes):
+        if self._first is None:
             return "nothing differs"
-        self.go(self._changes[0])
+        self.go(self._first)
         return None
 
     def change_number(self) -> int | None:
         """Return which difference the cursor is on, counted from 1; None on none."""
-        place = bisect_left(self._changes, self.cursor)
-        return place + 1 if place < len(self._changes) and self._changes[place] == self.cursor else None
+        place = bisect_left(self._stops, self.cursor)
+        return place + 1 if place < len(self._stops) and self._stops[place] == self.cursor else None
 
     def densities(self, columns: int) -> list[ViewKind]:
         """Return for each of ``columns`` equal stretches of the shown rows what weighs most in it."""
@@ -234,7 +267,8 @@ class Comparison:
 
     def cause(self, place: int) -> Cause | None:
         """Return why a row differs; None before that is found out, and where nothing differs."""
-        return self._causes.get(self.result.rows[place])
+        row = self.result.rows[place]
+        return Cause(row, "measured") if row.kind == "measured" else self._causes.get(row)
 
     def cause_lines(self, place: int) -> list[CauseLine]:
         """Return in words why a row differs, as far as the texts show it."""
@@ -242,7 +276,7 @@ class Comparison:
         if cause is None:
             return []
         if not cause.sources:
-            return [CauseLine(CAUSE_WORDS[cause.verdict])]
+            return [CauseLine(cause_words(cause))]
         lines = []
         for source in cause.sources:
             said = f"flows from {self.place_words(source.row)}: {len(source.text):,} characters verbatim, "
@@ -267,17 +301,6 @@ class Comparison:
         return f"{where} {shorten(event.channel, 16)} {shorten(event.key, 36)}"
 
 
-CAUSE_WORDS = {
-    "first": "the earliest difference: nothing before it differs",
-    "flows": "its input holds text of an earlier difference",
-    "new": "new: its input differs, and holds no text that an earlier output has on one side only",
-    "same-input": "new: the same input gave another output",
-    "no-input": "unknown: no input was recorded",
-    "order": "order only: the same call at another place",
-    "end": "from here on the other recording has no calls",
-}
-"""Each verdict of ``explain`` in words."""
-
 _NONE_OF: dict[Shown, str] = {
     "all": "at all",
     "differences": "differs",
@@ -287,5 +310,5 @@ _NONE_OF: dict[Shown, str] = {
     "moved": "moved",
     "timing": "differs in time alone",
 }
-_BY_WEIGHT: tuple[ViewKind, ...] = ("changed", "removed", "added", "moved", "timing")
+_BY_WEIGHT: tuple[ViewKind, ...] = ("changed", "removed", "added", "moved", "measured", "timing")
 _LOOKED_AT = 2000

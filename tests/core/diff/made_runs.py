@@ -24,7 +24,7 @@ class Call(NamedTuple):
     outcome: str = "return"
 
 
-def recording_of(calls: Sequence[Call], id: str = "run", start: float = 0.0, **meta: Json) -> Recording:  # noqa: A002
+def recording_of(calls: Sequence[Call], id: str = "run", start: float = 0.0, **meta: Json) -> Recording:
     """A recording of these calls, in memory."""
     blobs = BlobStore()
     counts: dict[tuple[str, str], int] = {}

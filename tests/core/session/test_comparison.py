@@ -208,3 +208,33 @@ def test_deep_values_and_bytes_in_a_file_are_compared_too():
 def test_two_values_as_a_whole():
     blocks = value_blocks({"a": [1, 2], "b": "x"}, {"a": [1, 3], "b": "x"})
     assert texts(blocks, "replaced") == ["    2"] and texts(blocks, "replaced", "right") == ["    3"]
+
+
+def clocked(start, say):
+    reads = [Call("now", None, start + at, "clock") for at in range(3)]
+    return [reads[0], Call("chat", {"q": 1}, say, "llm"), reads[1], reads[2]]
+
+
+def test_measured_values_are_folded_until_they_are_asked_for():
+    seen = comparison_of(clocked(10, "yes"), clocked(70, "no"))
+    assert seen.folded and seen.measured_words == "3 clock values differ: same places, other values"
+    assert [seen.kind(seen.place_of(line)) for line in range(len(seen))] == ["changed"]
+    assert (seen.change_count, seen.next_change(1)) == (1, "no later difference; 1 in all")
+    assert seen.toggle_measured() is None and len(seen) == seen.change_count == 4
+    assert seen.kind(seen.cursor) == "changed" and seen.change_number() == 2
+    assert seen.next_change(1) is None and seen.kind(seen.cursor) == "measured"
+    assert [line.text for line in seen.cause_lines(seen.cursor)] == [
+        "a value that is read has no input: same place, another value"
+    ]
+    seen.toggle_measured()
+    assert seen.kind(seen.cursor) == "changed"
+    seen.go(0)
+    assert not seen.folded and seen.cursor == 0
+    assert seen.first_divergence() is None and seen.cursor == 1
+
+
+def test_measured_values_are_shown_where_nothing_else_differs():
+    seen = comparison_of(clocked(10, "yes"), clocked(70, "yes"))
+    assert not seen.same and not seen.folded and (len(seen), seen.change_count) == (4, 3)
+    assert seen.toggle_measured() == "nothing else differs"
+    assert comparison_of().toggle_measured() == "no measured value differs"

@@ -21,13 +21,14 @@ from stashdbg_core.diff.result import Row
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.comparison import Comparison, Shown
 from stashdbg_core.session.diff_blocks import CONTEXT, Block, is_quick, row_blocks
+from stashdbg_core.session.words import counted
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.command import Scope
-from stashdbg_tui.copying import copy_note
+from stashdbg_tui.copying import to_clipboard
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.choice_line import ChoiceLine
-from stashdbg_tui.widgets.diff_lines import DiffHead, DiffStatus, DiffStrip, ShortKeys
+from stashdbg_tui.widgets.diff_lines import DiffFold, DiffHead, DiffStatus, DiffStrip, ShortKeys
 from stashdbg_tui.widgets.diff_rows import DiffRows
 from stashdbg_tui.widgets.diff_text import DiffText
 from stashdbg_tui.widgets.notice import Notice
@@ -86,6 +87,7 @@ class DiffScreen(LeftOnce, Screen[None]):
     text = getters.query_one("#diff-text", DiffText)
     head = getters.query_one("#diff-head", DiffHead)
     strip = getters.query_one("#diff-strip", DiffStrip)
+    fold = getters.query_one("#diff-fold", DiffFold)
     status = getters.query_one("#diff-status", DiffStatus)
     choice = getters.query_one("#diff-choice", ChoiceLine)
     notice = getters.query_one("#diff-notice", Notice)
@@ -95,6 +97,8 @@ class DiffScreen(LeftOnce, Screen[None]):
         self.sides = sides
         self.comparison: Comparison | None = None
         self.failure: StashError | None = None
+        self._view: object = None
+        """What the panes show of the comparison."""
         self._around = CONTEXT
         self._pane: str | None = None
         self._job = Job(sides, short_names(sides), limits or Limits(), align, self.post_message)
@@ -104,6 +108,7 @@ class DiffScreen(LeftOnce, Screen[None]):
         yield DiffHead(id="diff-head")
         yield DiffStrip(id="diff-strip")
         yield DiffRows(id="diff-rows")
+        yield DiffFold(id="diff-fold")
         yield DiffText(id="diff-text")
         yield Notice(id="diff-notice")
         yield DiffStatus(id="diff-status")
@@ -134,9 +139,7 @@ class DiffScreen(LeftOnce, Screen[None]):
         self.set_class(not comparison.total, "-notice")
         if not comparison.total:
             self.notice.say("no differences", "neither recording has an event", "q closes")
-        for pane in (self.head, self.strip, self.status, self.rows):
-            pane.show_comparison(comparison)
-        self._show_row()
+        self._renew()
 
     @on(DiffExplained)
     def _explained(self) -> None:
@@ -168,7 +171,9 @@ class DiffScreen(LeftOnce, Screen[None]):
         comparison = self.comparison
         if comparison is None:
             return
-        if refusal is None:
+        if comparison.view != self._view:
+            self._renew(refusal)
+        elif refusal is None:
             self.rows.show_cursor()
             self.strip.refresh()
             self._show_row()
@@ -177,7 +182,8 @@ class DiffScreen(LeftOnce, Screen[None]):
     def _renew(self, said: str | None = None) -> None:
         """Show the comparison anew after its sides or rows changed."""
         if self.comparison is not None:
-            for pane in (self.head, self.strip, self.status, self.rows):
+            self._view = self.comparison.view
+            for pane in (self.head, self.strip, self.rows, self.fold, self.status):
                 pane.show_comparison(self.comparison)
             self._show_row()
             self.status.show(said)
@@ -225,12 +231,12 @@ class DiffScreen(LeftOnce, Screen[None]):
     def action_change(self, by: int) -> None:
         """Go to the next difference, back if negative."""
         if self.comparison is not None:
-            self._jump(self.comparison.next_change(by))
+            self.follow(self.comparison.next_change(by))
 
     def action_first(self) -> None:
         """Go to the earliest difference."""
         if self.comparison is not None:
-            self._jump(self.comparison.first_divergence())
+            self.follow(self.comparison.first_divergence())
 
     def action_source(self) -> None:
         """Go to the earlier difference whose text this event's input holds."""
@@ -242,13 +248,7 @@ class DiffScreen(LeftOnce, Screen[None]):
             self.follow("no text of an earlier difference stands in this event's input")
         else:
             comparison.go(source)
-            self._jump(None)
-
-    def _jump(self, refusal: str | None) -> None:
-        comparison = self.comparison
-        if comparison is not None and self.rows.row_count != len(comparison):
-            self._renew()
-        self.follow(refusal)
+            self.follow(None)
 
     @on(DiffRows.Chosen)
     def _row_chosen(self, message: DiffRows.Chosen) -> None:
@@ -293,7 +293,7 @@ class DiffScreen(LeftOnce, Screen[None]):
         """Show more or fewer equal lines around what differs."""
         self._around = max(self._around * 2 if by > 0 else self._around // 2, 1)
         self._show_row()
-        self.status.show(f"{self._around:,} equal line{'' if self._around == 1 else 's'} around what differs")
+        self.status.show(f"{counted(self._around, 'equal line')} around what differs")
 
     def action_filter(self) -> None:
         """Ask which rows to show."""
@@ -313,6 +313,11 @@ class DiffScreen(LeftOnce, Screen[None]):
         if self.comparison is not None:
             refusal = self.comparison.show(shown)
             self._renew(refusal or (f"{len(self.comparison):,} of {self.comparison.total:,} rows"))
+
+    def action_measured(self) -> None:
+        """Fold measured values, or show them among the others."""
+        if self.comparison is not None:
+            self._renew(self.comparison.toggle_measured())
 
     def action_pane(self) -> None:
         """Give the focus to the other pane."""
@@ -334,10 +339,7 @@ class DiffScreen(LeftOnce, Screen[None]):
         """Copy the command that prints this difference."""
         names = [str(side if isinstance(side, Path) else side.path or side.id) for side in self.sides]
         text = shlex.join(["stashdbg", "diff", *names, "--text", "--explain"])
-        taken, note = copy_note(text)
-        if taken is not None:
-            self.app.copy_to_clipboard(taken)
-        self.status.show(f"copied {text}" if taken is not None else note)
+        self.status.show(to_clipboard(self.app, text, named=True))
 
     def action_step_out(self) -> None:
         """Step out of what was opened last: a zoom, the lower pane, a filter; then leave."""

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.comparison import Comparison, ViewKind
-from stashdbg_core.session.words import duration_words
+from stashdbg_core.session.words import counted, duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import keys_now
 from stashdbg_tui.commands import command
@@ -25,13 +25,14 @@ KIND_WORDS: dict[ViewKind, str] = {
     "moved": "moved",
     "added": "only on the right",
     "removed": "only on the left",
+    "measured": "measured",
 }
 
 
 class DiffLine(OneLine):
     """A line about a comparison."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.comparison: Comparison | None = None
 
@@ -54,7 +55,7 @@ class DiffHead(DiffLine):
         half = (width - 5) // 2
         for side, room in ((0, half + 4), (1, width - half - 4)):
             count = len(comparison.recording(side).events)
-            words = f"  {count:,} event{'' if count == 1 else 's'}"
+            words = f"  {counted(count, 'event')}"
             mark = "▸ " if side == comparison.side else "  "
             name = safe.fit(comparison.name(side), max(room - len(mark) - len(words), 4)).rstrip()
             yield mark, "head--side"
@@ -68,7 +69,7 @@ class DiffStrip(DiffLine):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "strip--cursor", "strip--same", "strip--timing", "strip--changed", "strip--moved", "strip--added",
-        "strip--removed",
+        "strip--removed", "strip--measured",
     }  # fmt: skip
 
     class Chosen(Message):
@@ -78,7 +79,7 @@ class DiffStrip(DiffLine):
             super().__init__()
             self.line = line
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._drawn: tuple[object, Sequence[ViewKind]] | None = None
 
@@ -89,7 +90,7 @@ class DiffStrip(DiffLine):
         if comparison is None or not len(comparison):
             yield "─" * inner, "strip--same"
             return
-        state = (id(comparison), comparison.shown, comparison.swapped, inner)
+        state = (id(comparison), comparison.shown, comparison.folded, comparison.swapped, inner)
         if self._drawn is None or self._drawn[0] != state:
             self._drawn = state, comparison.densities(inner)
         caret = min((2 * comparison.line_of(comparison.cursor) + 1) * inner // (2 * len(comparison)), inner - 1)
@@ -111,12 +112,44 @@ class DiffStrip(DiffLine):
             self.post_message(self.Chosen(place * len(self.comparison) // inner))
 
 
+class DiffFold(DiffLine):
+    """How many measured values differ, and whether they are folded; a click changes that. No line where none does."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"fold--words", "fold--key"}
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Draw anew, if there is anything to say."""
+        super().show_comparison(comparison)
+        self.display = comparison.measured_words is not None
+
+    def pieces(self, y: int, width: int) -> Iterable[Piece]:
+        """Return the words, and the key that shows or folds them."""
+        comparison = self.comparison
+        words = comparison.measured_words if comparison is not None else None
+        if comparison is None or words is None:
+            return
+        if comparison.result.only_measured:
+            yield safe.fit(f" {GLYPHS['measured']} only {words}", width), "fold--words"
+            return
+        key = keys_now(self.app, command("diff.measured"))[0]
+        tail = f" {'shows' if comparison.folded else 'folds'} them"
+        room = max(width - safe.cells(key) - len(tail) - 3, 0)
+        yield safe.fit(f" {GLYPHS['measured']} {words}", room).rstrip(), "fold--words"
+        yield " · ", "fold--words"
+        yield key, "fold--key"
+        yield tail, "fold--words"
+
+    async def on_click(self) -> None:
+        """Show or fold them."""
+        await self.screen.run_action("measured")
+
+
 class DiffStatus(DiffLine):
     """Where the cursor stands, in words; or why the last move was refused."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"status--strong", "status--notice", "status--muted"}
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.progress = ""
         """What is still going on."""
@@ -146,7 +179,7 @@ class DiffStatus(DiffLine):
             yield self.progress, "status--muted"
             return
         counts = comparison.counts
-        timing = f"timing differs in {counts['timing']:,} event{'' if counts['timing'] == 1 else 's'}"
+        timing = f"timing differs in {counted(counts['timing'], 'event')}"
         if comparison.same:
             yield f"no differences{f' ({timing})' if counts['timing'] else ''}", "status--strong"
         else:
@@ -192,7 +225,7 @@ class ShortKeys(OneLine):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
 
-    def __init__(self, shown: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, shown: Sequence[tuple[str, str]], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown = shown
         """Ids of commands, two with a slash between for a pair, and a word for each."""

@@ -21,7 +21,9 @@ from stashdbg_tui.bindings import bindings
 from stashdbg_tui.theme import channel_colour, channel_glyph
 from stashdbg_tui.widgets.line_view import LineView
 
-GLYPHS: dict[ViewKind, str] = {"same": " ", "timing": "~", "changed": "≠", "moved": "↕", "added": "+", "removed": "-"}
+GLYPHS: dict[ViewKind, str] = {
+    "same": " ", "timing": "~", "changed": "≠", "moved": "↕", "added": "+", "removed": "-", "measured": "≈",
+}  # fmt: skip
 _VERDICTS = {"flows": "↰", "first": "◆"}
 """How a row's difference came about, beside its sign."""
 _GUTTER = 4
@@ -46,7 +48,7 @@ class DiffRows(LineView):
             self.side = side
             self.opened = opened
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.comparison: Comparison | None = None
         self._shown_line = 0
@@ -125,7 +127,7 @@ class DiffRows(LineView):
         word = outcome_word(event)
         trouble = "" if word == "returned" else "!" if word == "threw" else "×"
         colour = self.style_of(f"rows--channel-{channel_colour(event.channel)}")
-        text = self.style_of(f"rows--{kind}" if kind in ("same", "timing", "added", "removed") else "rows--key")
+        text = self.style_of("rows--key" if kind in ("changed", "moved") else f"rows--{kind}")
         error = self.style_of("rows--error")
         key_width = min(self._key_width, max(width // 3, 6))
         parts = [
@@ -134,9 +136,8 @@ class DiffRows(LineView):
         ]
         if width >= 64:
             parts.append((safe.fit(event.channel, 8) + " ", colour))
-        parts.append(
-            (safe.fit(event.key, key_width) + " ", text if kind in ("same", "timing") else self.style_of("rows--key"))
-        )
+        quiet = kind in ("same", "timing", "measured")
+        parts.append((safe.fit(event.key, key_width) + " ", text if quiet else self.style_of("rows--key")))
         left = width - sum(safe.cells(part) for part, _ in parts)
         if trouble and left > len(word) + 4:
             parts.append((f"{safe.shown(word)} ", error))

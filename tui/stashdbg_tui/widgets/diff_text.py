@@ -65,7 +65,7 @@ class DiffText(LineView):
         "text--removed-word", "text--added-word", "text--number", "text--rule", "text--void",
     }  # fmt: skip
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.wrap = True
         self.beside: bool | None = None
