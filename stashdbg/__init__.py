@@ -6,11 +6,9 @@ reads no environment and opens no file.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+__version__: str
 
-__version__ = "0.1.0"
-
+TYPE_CHECKING = False  # as ``typing`` has it, which takes longer to load than a program to start
 if TYPE_CHECKING:
     from stashdbg_core.calls import DROP, CallOptions, RedactContext
     from stashdbg_core.diff.recordings import diff_recordings
@@ -121,9 +119,11 @@ _HOME_OF = {name: f"stashdbg_core.{module}" for module, names in _HOMES.items() 
 
 def __getattr__(name: str) -> object:
     """Load a public name on first use."""
-    home = _HOME_OF.get(name)
+    home = "stashdbg_core" if name == "__version__" else _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     found = getattr(import_module(home), name)
     globals()[name] = found
     return found

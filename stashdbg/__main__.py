@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line, by default that of this process, and exit with its code; an interrupt is always 130."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        from stashdbg.cli.plain_record import plain_record
+
+        plain, begun = plain_record(words), None
+        if plain is not None:
+            from stashdbg_core.programs.head_start import head_start, may_be_recorded
+
+            begun = head_start(plain[0])
+            if begun is not None and may_be_recorded(plain[1]):
+                begun.server.open()
         from stashdbg.cli import console
 
         console.prepare()
         from stashdbg.cli.app import run
 
-        code = run(arguments)
+        code = run(words, begun)
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)

@@ -9,12 +9,15 @@ import typer
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.console import Part, Styled
 from stashdbg.cli.experiments import (
+    MAX_CALLS,
     DryRunOption,
     FolderOption,
     JobsOption,
+    MaxCallsOption,
     SecretOption,
     YesOption,
     agreed,
+    checked_calls,
     checked_jobs,
     clip,
     folder_of,
@@ -26,6 +29,7 @@ from stashdbg.cli.loading import load_recording
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 from stashdbg.cli.programs import CommandArgument, IgnoreOption
 from stashdbg.cli.redaction import RulesOption
+from stashdbg_core.session.words import counted
 
 if TYPE_CHECKING:
     from stashdbg_core.programs.ablate import Ablated, Ablation
@@ -53,6 +57,7 @@ def command(
     jobs: JobsOption = None,
     output: FolderOption = None,
     secret: SecretOption = None,
+    max_calls: MaxCallsOption = MAX_CALLS,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     ignore: IgnoreOption = None,
@@ -80,7 +85,9 @@ def command(
         return show_plan(plan, as_json=as_json)
     if plan.candidates and not yes and not agreed(plan.lines()):
         return exit_codes.OK
-    settings = Settings(secrets=secrets, ignore=tuple(ignore or ()), rules=rule_set(rules))
+    settings = Settings(
+        secrets=secrets, ignore=tuple(ignore or ()), rules=rule_set(rules), max_calls=checked_calls(max_calls)
+    )
     with progress_of("running") as progress:
         found = ablate(plan, folder, trials=trials, progress=progress, settings=settings)
     if as_json:
@@ -100,8 +107,11 @@ def _print(found: Ablation) -> None:
     for result in found.results:
         _print_result(result)
     if found.controls:
-        runs = f"{found.controls} run{'' if found.controls == 1 else 's'}"
+        runs = counted(found.controls, "run")
         console.narrate(f"compared with {runs} of the same live calls, nothing taken out")
+    if found.limited:
+        runs = counted(found.limited, "run")
+        console.narrate(f"{runs} ended by --max-calls: what was not run to its end is not called causal")
     if found.interrupted:
         console.narrate("interrupted: what was not run to its end is not called causal")
 

@@ -9,12 +9,22 @@ import typer
 
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.console import Styled
+from stashdbg.cli.experiments import checked_calls
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT, load_recording
 from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption
+from stashdbg.cli.plain_record import DEFAULT_OUTPUT
 from stashdbg.cli.program_words import confirmed, narrate_error, narrate_recording, narrate_report, say
-from stashdbg.cli.programs import CommandArgument, DryRunOption, IgnoreOption, RerunOption, SecretOption, YesOption
-from stashdbg.cli.recording import DEFAULT_OUTPUT
+from stashdbg.cli.programs import (
+    CommandArgument,
+    DryRunOption,
+    EarlyCallOption,
+    IgnoreOption,
+    OptionalMaxCallsOption,
+    RerunOption,
+    SecretOption,
+    YesOption,
+)
 from stashdbg.cli.redaction import RulesOption
 
 if TYPE_CHECKING:
@@ -31,6 +41,8 @@ def command(
     ] = None,
     rerun: RerunOption = None,
     secret: SecretOption = None,
+    on_divergence: EarlyCallOption = "stop",
+    max_calls: OptionalMaxCallsOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     ignore: IgnoreOption = None,
@@ -66,6 +78,8 @@ def command(
         secrets=secrets,
         ignore=ignore or (),
         rules=rule_set(rules),
+        on_divergence=on_divergence,
+        max_calls=None if max_calls is None else checked_calls(max_calls),
         force=force,
         say=say,
         streams="errors" if as_json else "ours",

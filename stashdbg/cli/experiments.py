@@ -39,6 +39,11 @@ DryRunOption: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only s
 FolderOption: TypeAlias = Annotated[
     str | None, typer.Option("--output", "-o", metavar="DIR", help="The folder for the recordings of all runs.")
 ]
+MAX_CALLS = 1000
+"""As in ``programs.trials``, which takes longer to load than help should."""
+MaxCallsOption: TypeAlias = Annotated[
+    int, typer.Option("--max-calls", metavar="N", help="End a run that has made N live calls.")
+]
 SecretOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--secret", metavar="PLACEHOLDER=env:NAME", help="What a placeholder stands for; repeatable."),
@@ -76,6 +81,17 @@ def checked_jobs(jobs: int | None) -> int | None:
     if jobs is not None and not 1 <= jobs <= 256:
         raise invalid_input("--jobs is 1 to 256", hint="leave it out for up to 4")
     return jobs
+
+
+def checked_calls(calls: int) -> int:
+    """Return how many live calls a run may make.
+
+    Raises:
+        StashError: It is no number of them.
+    """
+    if calls < 0:
+        raise invalid_input("--max-calls is 0 or more", hint=f"leave it out for {MAX_CALLS:,}")
+    return calls
 
 
 def folder_of(file: str, output: str | None, word: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -24,3 +24,12 @@ SecretOption: TypeAlias = Annotated[
 ]
 DryRunOption: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only say what is served and what goes live.")]
 YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Go live without asking.")]
+EarlyCallOption: TypeAlias = Annotated[
+    Literal["stop", "live"],
+    typer.Option(
+        "--on-divergence", metavar="stop|live", help="End at a call before the fork that is not recorded, or run it."
+    ),
+]
+OptionalMaxCallsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--max-calls", metavar="N", help="End the program when it has made N live calls.")
+]

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from stashdbg.cli.options import ForceOption
-from stashdbg.cli.recording import DEFAULT_OUTPUT, record
+from stashdbg.cli.plain_record import DEFAULT_OUTPUT
+from stashdbg.cli.recording import record
 from stashdbg.cli.redaction import RulesOption
 
 CONTEXT = {"allow_interspersed_args": False}

@@ -9,13 +9,16 @@ import typer
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.console import Styled
 from stashdbg.cli.experiments import (
+    MAX_CALLS,
     DryRunOption,
     FolderOption,
     JobsOption,
+    MaxCallsOption,
     RerunOption,
     SecretOption,
     YesOption,
     agreed,
+    checked_calls,
     checked_jobs,
     clip,
     folder_of,
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 _RUNS = 16
 _VALUE = 60
-_STATES = {"ended": "", "stopped": "stopped: ", "parted": "not as recorded: "}
+_STATES = {"ended": "", "stopped": "stopped: ", "limited": "ended by --max-calls: ", "parted": "not as recorded: "}
 
 
 def command(
@@ -55,6 +58,7 @@ def command(
     output: FolderOption = None,
     rerun: RerunOption = None,
     secret: SecretOption = None,
+    max_calls: MaxCallsOption = MAX_CALLS,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     ignore: IgnoreOption = None,
@@ -85,7 +89,13 @@ def command(
         return show_plan(plan, as_json=as_json)
     if not yes and not agreed(plan.lines()):
         return exit_codes.OK
-    settings = Settings(rerun=again, secrets=secrets, ignore=tuple(ignore or ()), rules=rule_set(rules))
+    settings = Settings(
+        rerun=again,
+        secrets=secrets,
+        ignore=tuple(ignore or ()),
+        rules=rule_set(rules),
+        max_calls=checked_calls(max_calls),
+    )
     with progress_of("running") as progress:
         found = sweep(plan, folder, trials=trials, progress=progress, settings=settings)
     return _ended(found, as_json=as_json)
@@ -118,8 +128,8 @@ def _ended(found: Sweep, *, as_json: bool) -> int:
     if found.interrupted:
         console.narrate("interrupted: the runs that had not ended were stopped")
         return exit_codes.INTERRUPTED
-    parted = any(run.ending.state == "parted" for run in found.runs)
-    return exit_codes.DIFFERENT if silent or parted else exit_codes.OK
+    cut = any(run.ending.state in ("parted", "limited") for run in found.runs)
+    return exit_codes.DIFFERENT if silent or cut else exit_codes.OK
 
 
 def _table(found: Sweep) -> None:

@@ -115,11 +115,14 @@ def replaying(recording: Recording, **options: Any) -> ReplayingRun:
     return ReplayingRun(recording, SEED, lambda kind, text: None, **options)
 
 
-def continuing(recording: Recording, path: Path, secrets: Secrets | None = None, **options: Any) -> ContinuingRun:
+def continuing(
+    recording: Recording, path: Path, secrets: Secrets | None = None, said: list[str] | None = None, **options: Any
+) -> ContinuingRun:
     """A run that goes on from a recording, recorded to another file."""
     masking = masking_of(RuleSet(), *([secrets] if secrets else []), earlier=recording)
     tape = ProgramTape(path, masking, {"fork": recording.meta.get("fork")})
-    return ContinuingRun(tape, recording, SEED, lambda kind, text: None, secrets=secrets, **options)
+    notes = [] if said is None else said
+    return ContinuingRun(tape, recording, SEED, lambda kind, text: notes.append(text), secrets=secrets, **options)
 
 
 def events(path: Path) -> list[tuple[str, str, int, str, Any]]:

@@ -244,3 +244,13 @@ def test_a_terminal_gets_its_prompt_and_its_lines_are_recorded() -> None:
     assert [(call["key"], call["value"]) for call in recorder.tape.calls] == [("input", "ada")]
     with Recorder(recorder.tape) as player:
         assert player.run(program).stdout == "name? hello ada\n"
+
+
+def test_lanes_draw_their_own_numbers_until_the_program_seeds_the_generator() -> None:
+    with Recorder() as recorder:
+        recorded = recorder.run([str(CHILDREN / "draws.py")])
+    assert (recorded.stderr, recorded.returncode, recorder.tape.notes) == ("", 0, [])
+    for _ in range(2):
+        with Recorder(recorder.tape) as player:
+            replayed = player.run([str(CHILDREN / "draws.py")])
+        assert (replayed.stderr, replayed.stdout) == ("", recorded.stdout)

@@ -218,3 +218,46 @@ def test_the_preview_says_what_is_served_what_goes_live_and_what_is_not_redone(t
     lonely = preview(branch, command, filled={"[REDACTED:password#1]"}).to_json()
     assert lonely["liveFrom"] == "prefix" and lonely["placeholders"] == []
     assert lonely["hosts"] == ["api.example.com", "mail.example.com"]
+
+
+def test_a_call_of_a_new_kind_before_the_point_is_no_live_call(taped: Recording, tmp_path: Path) -> None:
+    branch = forked(taped, tmp_path / "fork.json", 2, override=99)
+    run = continuing(branch, tmp_path / "new.json")
+    with serving(run) as server:
+        speaker = Speaker(server)
+        speaker.value("clock", "time", 900.0, site="agent.py:1 main")
+        answer = speaker.ask(op="call", channel="mail", key="send", input="all", site="agent.py:2 main")
+    assert answer["stop"] is True and "unknown channel" in answer["error"]["message"]
+    assert "seq 1" in answer["error"]["hint"] and "llm gpt-4o comes next" in answer["error"]["hint"]
+    assert [row[0] for row in events(tmp_path / "new.json")] == ["clock"]
+    (found,) = [one for one in run.report().divergences if one.kind == "extra-call"]
+    assert (found.channel, found.nearest[0].seq, found.site) == ("mail", 1, "agent.py:2 main")
+
+
+def test_calls_before_the_point_run_if_that_is_wished_and_are_reported(taped: Recording, tmp_path: Path) -> None:
+    branch = forked(taped, tmp_path / "fork.json", 2, override=99)
+    run = continuing(branch, tmp_path / "new.json", on_divergence="live")
+    with serving(run) as server:
+        speaker = Speaker(server)
+        assert speaker.call("mail", "send", 1, input="all")["run"] is True
+        assert speaker.call("tool", "price", -1, input="another")["run"] is True
+        got = agent(speaker, LIVE)
+    assert got == [{"value": 100.0}, '{"said": "recorded"}', -1, {"said": "live"}, {"live": 900.0}]
+    report = run.report()
+    found = [(one.kind, one.channel) for one in report.divergences]
+    assert found == [("extra-call", "mail"), ("input-mismatch", "tool")]
+    assert (report.matched, report.live) == (2, 5)
+
+
+def test_a_program_that_loops_is_ended_after_so_many_live_calls(taped: Recording, tmp_path: Path) -> None:
+    said: list[str] = []
+    run = continuing(forked(taped, tmp_path / "fork.json", 1), tmp_path / "new.json", max_calls=3, said=said)
+    with serving(run) as server:
+        speaker = Speaker(server)
+        agent(speaker, LIVE)
+        answers = [speaker.call("tool", "again", 1, input=number) for number in range(3)]
+    assert [answer.get("stop") for answer in answers] == [True, True, True]
+    assert answers[0]["error"]["kind"] == "limit" and "--max-calls" in answers[0]["error"]["hint"]
+    assert said == ["ended after 3 live calls, as many as --max-calls allows"] == list(run.report().notes)
+    new = open_recording(tmp_path / "new.json")
+    assert new.meta["continued"]["maxCalls"] == 3 and len(new.events) == 5

@@ -20,8 +20,9 @@ from stashdbg.cli.app import run
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
 from stashdbg_core.programs import trust
-from stashdbg_core.programs.command import isolating_flag, new_command
-from stashdbg_core.programs.launch import environment
+from stashdbg_core.programs.child_environment import environment
+from stashdbg_core.programs.command import new_command
+from stashdbg_core.programs.python_command import isolating_flag
 from stashdbg_core.programs.rerunning import command_of, continue_program, replay_program
 from stashdbg_core.programs.runs import ProgramRun, RunResult, unhooked
 from stashdbg_core.programs.starting import record_program
@@ -201,9 +202,13 @@ def test_what_cannot_be_recorded_is_refused_clearly() -> None:
 def test_the_environment_holds_what_the_hooks_need_and_nothing_of_another_run(place: Path) -> None:
     command = new_command(["python", "agent.py"])
     outer = environment(
-        command, "record", place / "outer", "t1", {"PYTHONPATH": "/mine", "A": "1", "STASHDBG_PARENT": "7"}
+        command.hash_seed,
+        "record",
+        str(place / "outer"),
+        "t1",
+        {"PYTHONPATH": "/mine", "A": "1", "STASHDBG_PARENT": "7"},
     )
-    inner = environment(command, "replay", place / "inner", "t2", outer)
+    inner = environment(command.hash_seed, "replay", str(place / "inner"), "t2", outer)
     assert inner["PYTHONPATH"].split(os.pathsep)[1:] == ["/mine"]
     assert inner["STASHDBG_SOCKET"] == str(place / "inner") and inner["STASHDBG_TOKEN"] == "t2"
     assert inner["STASHDBG_MODE"] == "replay"
@@ -278,3 +283,23 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_forked_worker_takes_signals_for_itself() -> None:
+    code = """
+import os, signal
+from stashdbg_core.programs.passed_on import PassedOn
+class Program:
+    def send_signal(self, number): print("passed on", number, flush=True)
+signals = PassedOn()
+signals.catch()
+signals.pass_to(Program())
+pid = os.fork()
+if pid == 0:
+    os.kill(os.getpid(), signal.SIGTERM)
+    os._exit(0)
+print(os.waitpid(pid, 0)[1] == signal.SIGTERM, flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "True\npassed on 15\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stashdbg_core.programs.protocol import MAX_BODY, MAX_FRAME
+from stashdbg_core.programs.frames import MAX_BODY, MAX_FRAME
 from stashdbg_core.programs.server import Server
 from stashdbg_core.store.open import open_recording
 from tests.programs.speaking import SEED, Speaker, events, recorded
@@ -20,7 +20,7 @@ def test_hello_tells_what_the_run_is(tmp_path: Path) -> None:
     with recorded(tmp_path / "run.json") as server:
         speaker = Speaker(server, python="3.8.18", unknown_key=1)
         assert speaker.welcome == {"mode": "record", "seed": SEED, "offline": False, "maxBody": MAX_BODY}
-        folder = server.path.parent
+        folder = Path(server.path).parent
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert folder.owner() == Path.home().owner() or os.getuid() == folder.stat().st_uid
     assert not folder.exists()

@@ -128,3 +128,16 @@ def test_a_trial_can_be_sent_to_another_process() -> None:
 
     trial = Trial("continue", Path("a"), new_command(["python"]), Path("b"), what_if=WhatIf({3: override_of_value(1)}))
     assert pickle.loads(pickle.dumps(trial)) == trial
+
+
+def test_a_run_that_makes_too_many_live_calls_is_ended(
+    server: DecidingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = json.loads(Path("run.json").read_text())["meta"]["command"]["argv"]
+    assert stashdbg(["sweep", "fork.json", "--yes", "--max-calls", "2", "--json", "--", *command]) == 1
+    (ended,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (ended["state"], ended["live"]) == ("limited", 2)
+    assert stashdbg(["sweep", "fork.json", "--yes", "--max-calls", "-1", "--", *command]) == 64
+    assert stashdbg(["continue", "fork.json", "--yes", "--max-calls", "2", "--json", "--", *command]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["live"] == 2 and "limit: ended after 2 live calls" in told.err

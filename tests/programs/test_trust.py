@@ -76,6 +76,35 @@ def test_a_file_made_here_runs_until_it_is_changed(state: Path, planted: Callabl
         trust.runnable_command(open_recording(file))
 
 
+def test_processes_that_end_together_are_all_known(state: Path, planted: Callable[..., Path]) -> None:
+    files = [planted(f"run-{number}.json", hashSeed=number) for number in range(12)]
+    state.parent.mkdir(parents=True)
+    state.write_text("0" * 30)  # half a line, left by a power cut
+    state.chmod(0o600)
+    code = "import sys; from pathlib import Path; from stashdbg_core.programs import trust\n"
+    code += "sys.stdin.read()\nfor name in sys.argv[1:]: trust.remember(Path(name))"
+    each = [
+        subprocess.Popen([sys.executable, "-c", code, *map(str, files[start::2])], stdin=subprocess.PIPE)
+        for start in (0, 1)
+    ]
+    for process in each:
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(60) for process in each] == [0, 0]
+    assert all(map(trust.was_recorded_here, files))
+
+
+def test_the_oldest_digests_go_first(
+    state: Path, planted: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trust, "_KEPT", 3)
+    monkeypatch.setattr(trust, "_MOST", 5)
+    files = [planted(f"run-{number}.json", hashSeed=number) for number in range(6)]
+    for file in [*files, files[-1]]:
+        trust.remember(file)
+    assert [trust.was_recorded_here(file) for file in files] == [False, False, False, True, True, True]
+
+
 def test_a_fork_is_trusted_as_far_as_its_parent(state: Path, planted: Callable[..., Path]) -> None:
     ours, foreign = planted("ours.json"), planted("foreign.json", hashSeed=1)
     fork, other = planted("fork.json", hashSeed=2), planted("other.json", hashSeed=3)

@@ -155,6 +155,8 @@ class Ablation:
     control_live: int
     folder: Path
     interrupted: bool
+    limited: int = 0
+    """Runs that were ended for making too many live calls; they count for nothing."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the result as JSON."""
@@ -168,6 +170,7 @@ class Ablation:
             "skipped": list(self.plan.skipped),
             "folder": str(self.folder),
             "interrupted": self.interrupted,
+            "limited": self.limited,
         }
 
 
@@ -238,7 +241,7 @@ def ablate(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    settings: Settings = Settings(),  # noqa: B008
+    settings: Settings = Settings(),
 ) -> Ablation:
     """Take each output out, and say which make a difference; the recording of every run is kept.
 
@@ -274,6 +277,7 @@ class _Runs:
         self._base = base
         self._trials = trials
         self._progress = progress
+        self._limited = 0
 
     def all(self) -> Ablation:
         plan, times = self._plan, self._plan.times
@@ -304,7 +308,8 @@ class _Runs:
             if runs
         ]
         live = sum(one.live for one in controls)
-        return Ablation(plan, tuple(results), len(controls), live, self._folder, self._trials.interrupted)
+        interrupted = self._trials.interrupted
+        return Ablation(plan, tuple(results), len(controls), live, self._folder, interrupted, self._limited)
 
     def _judged(
         self, recorded: Observed, controls: list[Observed], runs: list[Observed], candidate: Candidate
@@ -326,7 +331,9 @@ class _Runs:
     def _observe(self, made: list[Trial], before: int) -> list[tuple[int, Observed]]:
         total = self._plan.runs
         outcomes = self._trials.run(made, lambda done, _: self._progress(before + done, total))
-        return [(outcome.number, self._observed(outcome)) for outcome in outcomes if not outcome.killed]
+        self._limited += sum(outcome.result.limited for outcome in outcomes)
+        whole = [outcome for outcome in outcomes if not (outcome.killed or outcome.result.limited)]
+        return [(outcome.number, self._observed(outcome)) for outcome in whole]
 
     def _observed(self, outcome: Outcome) -> Observed:
         result = outcome.result

@@ -9,35 +9,31 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from stashdbg_core.calls import ABSENT
-from stashdbg_core.canonical import Json
-from stashdbg_core.errors import invalid_input
+from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.model import RETURN, THROW
+from stashdbg_core.programs.frames import Answer, Hello, Mode, Origin
 from stashdbg_core.programs.protocol import (
-    MAX_BODY,
     SOFT,
     UNSET,
-    Answer,
-    Bye,
     CallAsked,
     Ended,
-    Hello,
     HttpAsked,
     Message,
     Noted,
     Responded,
     ValueAsked,
     body_bytes,
+    message_of,
 )
 
 if TYPE_CHECKING:
     from stashdbg_core.programs.tape import ProgramTape
     from stashdbg_core.replay.divergence import DivergenceReport
 
-Mode = Literal["record", "replay", "continue"]
 Say = Callable[[str, str], None]
 """Told at once, from any thread, what a person should know: a kind and a sentence, which may hold recorded text."""
 
@@ -45,21 +41,6 @@ Say = Callable[[str, str], None]
 UNCAUGHT = "uncaught"
 """Kind of a note on the exception that ended a process."""
 _MOST_SAID = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Which process a connection is of."""
-
-    pid: int
-    process: str | None = None
-    """Lane of a worker process."""
-    parent: int | None = None
-    """The recorded call that started the process."""
-
-    def lane(self, thread: str | None) -> str | None:
-        """Return the lane of a call; a program that names no lane is in that of its process."""
-        return self.process if thread is None else thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +60,6 @@ class Asked:
     """Body of an HTTP request; None for any other call."""
 
 
-def welcome(mode: Mode, seed: str) -> Answer:
-    """Return the answer to a program's first message."""
-    return {"mode": mode, "seed": seed, "offline": mode == "replay", "maxBody": MAX_BODY}
-
-
 class Answering(ABC):
     """Answers the messages of one run.
 
@@ -101,6 +77,8 @@ class Answering(ABC):
         self.say = say
         self._lock = threading.RLock()
         self._noted: set[tuple[str, str]] = set()
+        self.limited = False
+        """Whether the program was ended for making too many calls."""
         self.stopped = threading.Event()
         """Set when the program was told to end, or has ended."""
         self.hellos: list[Hello] = []
@@ -140,12 +118,23 @@ class Answering(ABC):
             self._noted.add((kind, message))
         self.say(kind, message)
 
-    def welcome(self, hello: Hello) -> Answer:
-        """Answer a program's first message."""
+    def welcome(self, hello: Hello) -> None:
+        """Take note of a program's first message."""
         with self._lock:
             if all(known.pid != hello.pid for known in self.hellos):
                 self.hellos.append(hello)
-        return welcome(self.mode, self.seed)
+
+    def catch_up(self, text: bytes, origin: Origin, at: float) -> None:
+        """Take a call that was told to run before this run could answer; ``at``: when, in milliseconds since 1970."""
+        self.answer(message_of(text), origin)
+
+    def respond(self, text: bytes, origin: Origin) -> bytes:
+        """Answer the text of a frame with that of another.
+
+        Raises:
+            StashError: The message makes no sense, or not here.
+        """
+        return stored_form(self.answer(message_of(text), origin))
 
     def answer(self, message: Message, origin: Origin) -> Answer:
         """Answer any message but the first.
@@ -166,8 +155,6 @@ class Answering(ABC):
             self.ended(message.seq, *_response(message), message.ms)
         elif isinstance(message, Noted):
             self.note(message.kind, message.message, origin)
-        elif not isinstance(message, Bye):
-            raise invalid_input("a connection says hello once", hint="open another connection")
         return {}
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +16,11 @@ from typing import Any
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.programs.child_environment import LARGEST_HASH_SEED, hash_seed_of
+from stashdbg_core.programs.python_command import isolating_flag
 from stashdbg_core.sanitize import shorten
 
-_LARGEST_HASH_SEED = 2**32 - 1
 _SEED = re.compile(r"[0-9a-f]{64}")
-_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*(?:\.exe)?", re.IGNORECASE)
-_WITH_VALUE = frozenset("WXcm")
 _SHOWN = 200
 
 
@@ -50,16 +48,13 @@ class Command:
         return shorten(shlex.join(self.argv), limit)
 
 
-def new_command(argv: Sequence[str]) -> Command:
-    """Return the command of a program to be recorded here.
+def new_command(argv: Sequence[str], seed: str | None = None) -> Command:
+    """Return the command of a program to be recorded here, with a new seed unless it has one.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: it is empty, or its Python is told not to load what records it.
     """
-    given = os.environ.get("PYTHONHASHSEED", "")
-    chosen = int(given) if given.isascii() and given.isdecimal() and len(given) < 11 else 0
-    hash_seed = chosen if chosen <= _LARGEST_HASH_SEED else 0
-    return Command(checked(argv), Path.cwd(), hash_seed, secrets.token_hex(32))
+    return Command(checked(argv), Path.cwd(), hash_seed_of(os.environ), seed or os.urandom(32).hex())
 
 
 def recorded_command(recording: Recording) -> Command | None:
@@ -72,7 +67,7 @@ def recorded_command(recording: Recording) -> Command | None:
     return Command(
         tuple(argv),
         Path(cwd) if type(cwd) is str and "\0" not in cwd and os.path.isabs(cwd) else Path.cwd(),
-        hash_seed if type(hash_seed) is int and 0 <= hash_seed <= _LARGEST_HASH_SEED else 0,
+        hash_seed if type(hash_seed) is int and 0 <= hash_seed <= LARGEST_HASH_SEED else 0,
         seed if type(seed) is str and _SEED.fullmatch(seed) else "0" * 64,
     )
 
@@ -105,28 +100,3 @@ def isolated(flag: str) -> StashError:
     return invalid_input(
         f"python {flag} {why}, by which stashdbg's hooks are loaded", hint=f"run the program without {flag}"
     )
-
-
-def isolating_flag(argv: Sequence[str]) -> str | None:
-    """Return the option by which a Python command keeps the hooks out: ``-I``, ``-E`` or ``-S``; or None."""
-    words = list(argv)
-    if words and os.path.basename(words[0]) == "env":
-        words = words[1:]
-        while words and ("=" in words[0] or words[0].startswith("-")):
-            words = words[1:]
-    if not words or not _PYTHON.fullmatch(os.path.basename(words[0])):
-        return None
-    rest = iter(words[1:])
-    for word in rest:
-        if not word.startswith("-") or word in ("-", "--") or word.startswith("--"):
-            return None
-        for place, letter in enumerate(word[1:], 1):
-            if letter in "IES":
-                return f"-{letter}"
-            if letter in "cm":
-                return None
-            if letter in _WITH_VALUE:
-                if place == len(word) - 1:
-                    next(rest, None)
-                break
-    return None

@@ -1,8 +1,8 @@
 """A program run on from a fork: the recorded calls are served, then it goes live; all of it is recorded anew.
 
-A call runs for real when no recorded call of its channel, key and lane is left to be asked for; one that comes before
-that and is not in the recording is a divergence, and stops the program. What is served goes on the new tape as it was
-recorded.
+A call that is not in the recording runs for real when no recorded call of its lane is left to be asked for; one that
+comes before that is a divergence, and stops the program unless it was wished otherwise. What is served goes on the new
+tape as it was recorded.
 
 Asked *what if*, it serves a whole recording with some outcomes put in by hand, and every call that this makes another
 one runs for real.
@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.fork.override import Override
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Asked, Mode, Origin, Say
-from stashdbg_core.programs.protocol import Answer
+from stashdbg_core.programs.answering import Asked, Say
+from stashdbg_core.programs.frames import Answer, Mode, Origin
 from stashdbg_core.programs.recording_run import RecordingRun
 from stashdbg_core.programs.replaying_run import divergence_answer, refusal, served_answer
 from stashdbg_core.programs.secrets import Secrets
@@ -32,10 +32,13 @@ from stashdbg_core.replay.divergence import DivergenceReport
 from stashdbg_core.replay.ignore import IgnorePattern
 from stashdbg_core.replay.nearest import nearest_key
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.words import counted
 
 _HINT = (
-    "before the fork point the program has to do as recorded; fork again from a recording of the program as it is now"
+    "before the fork point the program has to do as recorded; fork again from a recording of the program as it is now, "
+    "or let such calls run with --on-divergence live"
 )
+OnEarlyCall: TypeAlias = Literal["stop", "live"]
 Name = tuple[str, str]
 
 
@@ -62,6 +65,9 @@ class ContinuingRun(RecordingRun):
         ignore: Parts of inputs that are not compared.
         redact: How live inputs are masked before they are compared.
         what_if: The recording is served whole, but for this.
+        on_divergence: ``stop``: a call that is not recorded and comes before the point from which calls are live ends
+            the program; ``live``: it runs for real, and is reported.
+        max_calls: How many calls run for real at most; the next one ends the program.
 
     Raises:
         StashError: ``rerun`` names a call that the recording does not have.
@@ -81,8 +87,13 @@ class ContinuingRun(RecordingRun):
         ignore: Sequence[IgnorePattern] = (),
         redact: Redaction = DEFAULT,
         what_if: WhatIf | None = None,
+        on_divergence: OnEarlyCall = "stop",
+        max_calls: int | None = None,
     ) -> None:
         super().__init__(tape, seed, say)
+        self._goes_on = on_divergence == "live"
+        self._max_calls = max_calls
+        self._calls = 0
         self._what_if = what_if
         self._serving = Serving(recording, ignore, redact)
         self._serving.leave_out_unfinished()
@@ -103,7 +114,7 @@ class ContinuingRun(RecordingRun):
         try:
             found = self._serving.ask(asked.channel, asked.key, asked.given, asked.thread, asked.site, explain=False)
             if isinstance(found, Missed):
-                return self._missed(found) if self._parts(found) else self.run_live(asked)
+                return (self._missed(found) if self._parts(found) else None) or self.run_live(asked)
         except StashError as error:
             return self._stop(refusal(error, stop=True))
         return self._serve(self._as_told(found), asked)
@@ -124,9 +135,16 @@ class ContinuingRun(RecordingRun):
             found = self._as_told(found)
             self.tape.put(super().begin(asked), found.event.outcome, found.tree)
             return {"value": self._secrets.filled(found.tree)}
-        if self._parts(found) and not soft:
-            return self._missed(found)
-        return super().value(asked, live, origin, soft=soft)
+        early = self._missed(found) if self._parts(found) and not soft else None
+        return early or super().value(asked, live, origin, soft=soft)
+
+    def run_live(self, asked: Asked) -> Answer:
+        """Let a call run, unless as many have run as may."""
+        with self._lock:
+            self._calls += 1
+            if self._max_calls is not None and self._calls > self._max_calls:
+                return self._stop_at_limit(self._max_calls)
+        return super().run_live(asked)
 
     def begin(self, asked: Asked) -> Call:
         """Take a place on the tape; what is not served runs for real."""
@@ -152,6 +170,8 @@ class ContinuingRun(RecordingRun):
         }
         if self._what_if is not None:
             continued |= {"replaced": sorted(self._what_if.replaced), "again": sorted(self._what_if.again)}
+        if self.limited:
+            continued["maxCalls"] = self._max_calls
         if self._rerun:
             continued["rerun"] = [f"{channel}/{key}" for channel, key in sorted(self._rerun)]
         super().close(continued=continued, **facts)
@@ -185,11 +205,24 @@ class ContinuingRun(RecordingRun):
         self.tape.put(call, event.outcome, found.tree, float(event.ms or 0))
         return answer
 
-    def _missed(self, found: Missed) -> Answer:
+    def _missed(self, found: Missed) -> Answer | None:
+        """Take down a call that comes too early, and return the answer to it; None: it runs for real."""
         with self._lock:
+            if self._goes_on and self._last is None:
+                self._serving.passed_by(found)
+                return None
             if self._last is None:
                 self._serving.diverged(found)
             return self._stop(divergence_answer(found, _HINT, stop=True))
+
+    def _stop_at_limit(self, limit: int) -> Answer:
+        if not self.limited:
+            self.limited = True
+            text = f"ended after {counted(limit, 'live call')}, as many as --max-calls allows"
+            self._serving.noted(text)
+            self.note("limit", text)
+        error = invalid_input("the program has made all the live calls it may", hint="give a larger --max-calls")
+        return self._stop({"error": {"kind": "limit", "message": error.message, "hint": error.hint}, "stop": True})
 
     def _stop(self, answer: Answer) -> Answer:
         """End the program: this call and every later one gets the same answer."""

@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.canonical import Json
 from stashdbg_core.diff import NOTHING, FieldChange, diff_recordings
 from stashdbg_core.diff.preview import preview
@@ -29,7 +30,6 @@ from stashdbg_core.store.open import open_recording
 
 MOST_RUNS = 1000
 _SHOWN = 160
-_READ = ("clock", "random")
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ def examine(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    settings: Settings = Settings(),  # noqa: B008
+    settings: Settings = Settings(),
 ) -> Diagnosis:
     """Run a program several times and say what differs.
 
@@ -246,7 +246,7 @@ def _live_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
         for row in result.differing:
             event = result.event_a(row) or result.event_b(row)
             assert event is not None
-            if event.channel in _READ or event.parent is not None or row.kind == "moved":
+            if event.channel in MEASURED_CHANNELS or event.parent is not None or row.kind == "moved":
                 continue
             name = f"{event.channel} {event.key}"
             changes = result.changes(row, 1)

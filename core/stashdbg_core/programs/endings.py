@@ -24,8 +24,9 @@ from stashdbg_core.tags import PENDING, TAG
 _LINE = 200
 
 
-State: TypeAlias = Literal["ended", "stopped", "parted"]
-"""``stopped``: by us; ``parted``: it left the recorded path, and never came to the fork's point or past it."""
+State: TypeAlias = Literal["ended", "stopped", "limited", "parted"]
+"""``stopped``: by us; ``limited``: by us, for it made as many live calls as it may; ``parted``: it left the recorded
+path, and never came to the fork's point or past it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,9 @@ def run_end(outcome: Outcome) -> RunEnd:
     last = None if recording is None else last_answer(recording)
     answer = None if recording is None or last is None else answer_digest(recording, last)
     parted = recording is not None and result.report is not None and _has_parted(recording, result.report)
-    state: State = "stopped" if outcome.killed else "parted" if parted else "ended"
+    state: State = "parted" if parted else "ended"
+    if outcome.killed or result.limited:
+        state = "stopped" if outcome.killed else "limited"
     ending = Ending(result.exit_code, outcome.stdout.digest, answer, state)
     usage, live = Usage(), 0
     if recording is not None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
@@ -22,9 +23,8 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.words import counted
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_HARMLESS = frozenset({"llm", "clock", "random", "stdin"})
-_READ = frozenset({"clock", "random"})
-"""Channels of values that a program reads, which nobody outside notices."""
+_HARMLESS = MEASURED_CHANNELS | {"llm", "stdin"}
+"""Channels of what nobody outside notices."""
 _SHOWN = 12
 Source = Literal["parent", "prefix", "nothing"]
 Calls = tuple[tuple[str, str, int], ...]
@@ -189,7 +189,7 @@ def _hosts(recording: Recording, names: Iterable[Name]) -> tuple[str, ...]:
 
 
 def _calls(counts: Counter[Name]) -> Calls:
-    return tuple((channel, key, count) for (channel, key), count in counts.items() if channel not in _READ)
+    return tuple((channel, key, count) for (channel, key), count in counts.items() if channel not in MEASURED_CHANNELS)
 
 
 def _listed(calls: Calls) -> list[str]:

@@ -1,41 +1,33 @@
-"""The frames and messages between a program and the process that records it; ``docs/protocol.md`` specifies them.
+"""The messages between a program and the process that records it; ``docs/protocol.md`` specifies them.
 
-Everything here comes from a program that may be broken or hostile: sizes are checked before they are read, types before
-they are used, and whatever is wrong is a ``StashError`` that the asking side gets as an answer.
+Everything here comes from a program that may be broken or hostile: types are checked before they are used, and whatever
+is wrong is a ``StashError`` that the asking side gets as an answer. ``frames`` has what comes before: hello.
 """
 
 from __future__ import annotations
 
-import socket
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.parse import parse_tolerant
+from stashdbg_core.programs.frames import LARGEST_SEQ, LONGEST_PLACE
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 
-PROTOCOL = 1
-MAX_BODY = 64 << 20
-"""Bytes of a body that a program is told to send at most."""
-MAX_FRAME = 6 * MAX_BODY + (1 << 20)
-"""Bytes of a frame: a body of which every byte is escaped, and the words around it."""
 SOFT = "soft"
 """Key in the recorded input of a value that a library drew for itself."""
 MAX_DEPTH = 1000
 """How deep a message may be nested; a deeper value could not be read back."""
-_HEAD = 4
-_PART = 1 << 18
 
 _decode = msgspec.json.Decoder().decode
 _Name = Annotated[str, Meta(max_length=4096)]
-_Place = Annotated[str, Meta(max_length=1024)]
+_Place = Annotated[str, Meta(max_length=LONGEST_PLACE)]
 _Long = Annotated[str, Meta(max_length=1 << 16)]
-_Seq = Annotated[int, Meta(ge=0, le=2**53)]
-_Pid = Annotated[int, Meta(ge=0, le=2**32)]
+_Seq = Annotated[int, Meta(ge=0, le=LARGEST_SEQ)]
 _Status = Annotated[int, Meta(ge=0, le=999)]
 _Ms = Annotated[float, Meta(ge=0, le=1e15)]
 _Outcome: TypeAlias = Literal["return", "throw"]
@@ -49,22 +41,6 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     """What a program asks; keys that this version does not know are passed over."""
 
     op: ClassVar[str] = ""
-
-
-class Hello(Message, frozen=True, kw_only=True):
-    """The first message of a connection."""
-
-    op: ClassVar[str] = "hello"
-    protocol: int
-    token: _Place
-    pid: _Pid
-    process: _Place | None = None
-    """Lane of this process, if it is a worker of the program's own."""
-    parent: _Seq | None = None
-    """The recorded call that started this process."""
-    python: _Place | None = None
-    executable: _Long | None = None
-    argv: Annotated[list[_Long], Meta(max_length=10_000)] | None = None
 
 
 class Placed(Message, frozen=True, kw_only=True):
@@ -156,37 +132,8 @@ class Bye(Message, frozen=True, kw_only=True):
 
 
 _OPS: dict[str, type[Message]] = {
-    cls.op: cls for cls in (Hello, CallAsked, HttpAsked, ValueAsked, Ended, Responded, Noted, Bye)
+    cls.op: cls for cls in (CallAsked, HttpAsked, ValueAsked, Ended, Responded, Noted, Bye)
 }
-Answer: TypeAlias = dict[str, Json]
-
-
-def read_frame(connection: socket.socket) -> bytes | None:
-    """Return the next frame's text, or None at the end of the connection.
-
-    Raises:
-        StashError: The frame is too large; what follows can't be read.
-        OSError: The connection broke.
-    """
-    head = _exactly(connection, _HEAD)
-    if head is None:
-        return None
-    size = int.from_bytes(head, "big")
-    if size > MAX_FRAME:
-        raise invalid_input(f"a frame claims {size:,} bytes", hint=f"a frame has at most {MAX_FRAME:,}")
-    return _exactly(connection, size)
-
-
-def frame(answer: Answer) -> bytes:
-    """Return an answer as it goes over the wire.
-
-    Raises:
-        StashError: It is too large.
-    """
-    text = stored_form(answer)
-    if len(text) > MAX_FRAME:
-        raise invalid_input(f"the answer has {len(text):,} bytes", hint=f"a frame has at most {MAX_FRAME:,}")
-    return len(text).to_bytes(_HEAD, "big") + text
 
 
 def message_of(text: bytes) -> Message:
@@ -200,6 +147,8 @@ def message_of(text: bytes) -> Message:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         tree = _decode_carefully(text)
     op = tree.get("op") if type(tree) is dict else None
+    if op == "hello":
+        raise invalid_input("a connection says hello once", hint="open another connection")
     cls = _OPS.get(op) if type(op) is str else None
     if cls is None:
         known = ", ".join(_OPS)
@@ -216,22 +165,6 @@ def _decode_carefully(text: bytes) -> Json:
         return parse_tolerant(text, Limits(depth=MAX_DEPTH)).tree
     except StashError as error:
         raise invalid_input(f"a frame is not JSON: {error.message}", hint="send UTF-8 JSON objects") from None
-
-
-def failure(error: StashError, kind: str = "protocol", *, stop: bool = False) -> Answer:
-    """Return the answer that says what is wrong; ``stop``: the program is to end."""
-    return {"error": {"kind": kind, "message": error.message, "hint": error.hint}, "stop": stop}
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
-    """Read so many bytes; memory grows with what comes, not with what was claimed."""
-    parts = bytearray()
-    while len(parts) < size:
-        part = connection.recv(min(size - len(parts), _PART))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)
 
 
 def body_bytes(body: Any) -> bytes:

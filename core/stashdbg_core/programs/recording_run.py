@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
-from stashdbg_core.errors import invalid_input
+from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RETURN, THROW
-from stashdbg_core.programs.answering import UNCAUGHT, Answering, Asked, Mode, Origin, Say
-from stashdbg_core.programs.protocol import Answer, Hello
+from stashdbg_core.programs.answering import UNCAUGHT, Answering, Asked, Say
+from stashdbg_core.programs.frames import Answer, Hello, Mode, Origin
 from stashdbg_core.programs.tape import ProgramTape
 from stashdbg_core.record.call import Call
 from stashdbg_core.tags import EXCEPTION, TAG
@@ -36,12 +36,20 @@ class RecordingRun(Answering):
         self.tape: ProgramTape = tape
         self._hosts: dict[str, dict[str, None]] = {}
 
-    def welcome(self, hello: Hello) -> Answer:
-        """Answer a program's first message."""
-        answer = super().welcome(hello)
+    def welcome(self, hello: Hello) -> None:
+        """Take note of a program's first message."""
+        super().welcome(hello)
         if len(self.hellos) == 1:
             self.tape.tell(python=hello.python)
-        return answer
+
+    def catch_up(self, text: bytes, origin: Origin, at: float) -> None:
+        """Take the place on the tape that a call was given before there was a tape."""
+        try:
+            super().catch_up(text, origin, at)
+        except StashError as error:
+            self.tape.begin("call", "not-recorded")
+            self.note("not-recorded", f"a message was refused: {error.message}")
+        self.tape.last_began(at)
 
     def call(self, asked: Asked, origin: Origin) -> Answer:
         """Let a call run."""

@@ -12,7 +12,7 @@ from stashdbg_core.fork.digest import recording_digest
 from stashdbg_core.model import THROW, Recording
 from stashdbg_core.programs.answering import Say
 from stashdbg_core.programs.command import Command, recorded_command
-from stashdbg_core.programs.continuing_run import ContinuingRun, Name, WhatIf
+from stashdbg_core.programs.continuing_run import ContinuingRun, Name, OnEarlyCall, WhatIf
 from stashdbg_core.programs.launch import Streams
 from stashdbg_core.programs.recording_run import RecordingRun
 from stashdbg_core.programs.replaying_run import OnDivergence, ReplayingRun
@@ -44,7 +44,7 @@ def replay_program(
     *,
     on_divergence: OnDivergence = "stop",
     ignore: Sequence[IgnorePattern] = (),
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    rules: RuleSet = RuleSet(),
     say: Say = quiet,
     streams: Streams = "pipes",
     output: Output | None = None,
@@ -63,8 +63,10 @@ def continue_program(
     rerun: Collection[Name] = (),
     secrets: Secrets | None = None,
     ignore: Sequence[IgnorePattern] = (),
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    rules: RuleSet = RuleSet(),
     what_if: WhatIf | None = None,
+    on_divergence: OnEarlyCall = "stop",
+    max_calls: int | None = None,
     force: bool = False,
     say: Say = quiet,
     streams: Streams = "pipes",
@@ -91,6 +93,8 @@ def continue_program(
             ignore=ignore,
             redact=_compared(recording, rules, known),
             what_if=what_if,
+            on_divergence=on_divergence,
+            max_calls=max_calls,
         )
     except BaseException:
         tape.discard()
@@ -102,7 +106,7 @@ def record_again(
     command: Command,
     path: Path,
     *,
-    rules: RuleSet = RuleSet(),  # noqa: B008
+    rules: RuleSet = RuleSet(),
     say: Say = quiet,
     output: Output | None = None,
 ) -> ProgramRun:

@@ -14,21 +14,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.programs import trust
-from stashdbg_core.programs.answering import Answering, Mode
-from stashdbg_core.programs.command import Command, isolated, isolating_flag
-from stashdbg_core.programs.launch import (
-    PassedOn,
-    Streams,
-    environment,
-    exit_code,
-    exit_facts,
-    read_output,
-    start,
-)
+from stashdbg_core.programs.answering import Answering
+from stashdbg_core.programs.child_environment import environment
+from stashdbg_core.programs.command import Command, isolated
+from stashdbg_core.programs.frames import Mode
+from stashdbg_core.programs.head_start import HeadStart, Started
+from stashdbg_core.programs.launch import Streams, exit_code, exit_facts, read_output, start
+from stashdbg_core.programs.passed_on import PassedOn
+from stashdbg_core.programs.python_command import isolating_flag
 from stashdbg_core.programs.server import Server
 
 if TYPE_CHECKING:
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 5.0
 """Seconds that a program has to end after it was told to."""
+Process: TypeAlias = subprocess.Popen[bytes] | Started
 Output = Callable[[str, bytes], None]
 """Takes what a program with pipes writes: ``stdout`` or ``stderr``, and the bytes; called from other threads."""
 
@@ -56,6 +54,8 @@ class RunResult:
     """Whether the program loaded the hooks at all."""
     stopped: bool = False
     """Whether it was ended by a divergence, with recorded calls still to come."""
+    limited: bool = False
+    """Whether it was ended for making too many live calls."""
 
     @property
     def diverged(self) -> bool:
@@ -73,6 +73,7 @@ class ProgramRun:
         command: What is started.
         streams: Where its standard streams go.
         output: Takes what it writes, if it has pipes.
+        begun: The program, if it was started already.
     """
 
     def __init__(
@@ -83,17 +84,20 @@ class ProgramRun:
         *,
         streams: Streams = "pipes",
         output: Output | None = None,
+        begun: HeadStart | None = None,
     ) -> None:
         self._answering = answering
         self._mode: Mode = mode
         self.command = command
         self._streams: Streams = streams
         self._output = output or (lambda stream, data: None)
-        self._server: Server | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._signals = PassedOn()
+        self._server: Server | None = None if begun is None else begun.server
+        self._begun = begun
+        self._process: Process | None = None if begun is None else begun.process
+        self._signals = PassedOn() if begun is None else begun.signals
         self._readers: list[threading.Thread] = []
         self._result: RunResult | None = None
+        self._over = threading.Event()
         self._lock = threading.Lock()
 
     @property
@@ -126,12 +130,11 @@ class ProgramRun:
             StashError: It cannot be started; what was to be recorded leaves no file.
         """
         try:
-            self._server = Server(self._mode, self.command.seed)
-            variables = environment(self.command, self._mode, self._server.path, self._server.token, os.environ)
-            if self._streams != "pipes":
-                self._signals.catch()
-            self._process = start(self.command, variables, self._streams, offline=self._mode == "replay")
-            self._signals.pass_to(self._process)
+            if self._server is None:
+                self._server = Server(self._mode, self.command.seed)
+            self._server.open()
+            if self._process is None:
+                self._process = self._started(self._server)
             self._server.attach(self.answering)
         except BaseException as error:
             self._abandon()
@@ -141,6 +144,14 @@ class ProgramRun:
         for name in ("stdout", "stderr"):
             reader = read_output(getattr(self._process, name), lambda data, name=name: self._output(name, data))
             self._readers += [reader] if reader is not None else []
+
+    def _started(self, server: Server) -> Process:
+        variables = environment(self.command.hash_seed, self._mode, server.path, server.token, os.environ)
+        if self._streams != "pipes":
+            self._signals.catch()
+        process = start(self.command, variables, self._streams, offline=self._mode == "replay")
+        self._signals.pass_to(process)
+        return process
 
     def stop(self) -> None:
         """Tell the program to end; it is killed if it does not within a few seconds. ``wait`` returns then."""
@@ -162,25 +173,25 @@ class ProgramRun:
         if process is None or server is None:
             raise invalid_input("the program was not started", hint="call start() first")
         try:
-            watch = threading.Thread(target=self._end_if_told, args=(process,), name="stashdbg-watch", daemon=True)
+            watch = threading.Thread(target=self._end_if_told, name="stashdbg-watch", daemon=True)
             watch.start()
-            process.wait()
+            returncode = process.wait()
+            self._over.set()
             stopped = self.answering.stopped.is_set()
             self.answering.stopped.set()
             for reader in self._readers:
                 reader.join(_PATIENCE)
             server.drain()
             server.stop()
-            return self._ended(process.returncode, stopped=stopped)
+            return self._ended(returncode, stopped=stopped)
         finally:
             self._signals.release()
 
-    def _end_if_told(self, process: subprocess.Popen[bytes]) -> None:
+    def _end_if_told(self) -> None:
         """Stop a program that was told to end and does not: it may hang in a thread that waits for another."""
         self.answering.stopped.wait()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE)
-        self.stop()
+        if not self._over.wait(_PATIENCE):
+            self.stop()
 
     def _ended(self, returncode: int, *, stopped: bool) -> RunResult:
         answering, tape = self.answering, self.answering.tape
@@ -195,12 +206,15 @@ class ProgramRun:
             path = tape.path
             trust.remember(path)
         notes = {} if tape is None else tape.notes
-        return RunResult(exit_code(returncode), path, answering.report(), notes, hooked, stopped)
+        report, limited = answering.report(), answering.limited
+        return RunResult(exit_code(returncode), path, report, notes, hooked, stopped, limited)
 
     def _abandon(self) -> None:
         """Leave nothing of a run that could not begin."""
         self._signals.release()
-        if self._process is not None:
+        if self._begun is not None:
+            self._begun.abandon()
+        elif self._process is not None:
             self._signal(signal.SIGKILL)
             self._process.wait()
         if self._server is not None:

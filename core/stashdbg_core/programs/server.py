@@ -1,82 +1,91 @@
 """The socket between a program and what answers it: one thread a connection, one answer a message.
 
 The socket lies in a folder that only the user can enter, and a connection has to know the run's token. Whatever a
-program sends, or however it breaks off, costs that connection at most.
+program sends, or however it breaks off, costs that connection at most. Programs are welcome before there is anybody to
+answer them: a call that is only recorded runs at once, anything else waits.
 """
 
 from __future__ import annotations
 
-import hmac
-import os
-import secrets
-import shutil
-import socket
-import tempfile
+import _socket
 import threading
 import time
-from contextlib import suppress
-from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.programs.answering import Answering, Mode, Origin, welcome
-from stashdbg_core.programs.protocol import PROTOCOL, Answer, Hello, failure, frame, message_of, read_frame
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.programs.door import Door
+from stashdbg_core.programs.frames import (
+    Answer,
+    Hello,
+    Mode,
+    Origin,
+    failure,
+    framed,
+    hello_of,
+    plain_text,
+    read_frame,
+    read_json,
+    welcome,
+)
 
-_BACKLOG = 128
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stashdbg_core.programs.answering import Answering
+
 _QUIET = 0.5
 """Seconds without a message after which processes that outlive the program are waited for no longer."""
 _POLL = 0.005
-_LONGEST = 96
-"""Bytes of a folder's path: a socket's has at most 103 on macOS, 107 on Linux."""
-_REFUSED = (16, 28)
-"""Lengths of addresses to which a program that is replayed cannot connect; see ``stash_child/seccomp.py``."""
+_NAMED_BY = {"call": ("channel", "key"), "http": ("method", "url")}
+"""The texts that name a call, by the ``op`` of its message."""
 
 
 class Server:
-    """Listens for one program and the processes it starts.
-
-    Programs are welcome at once; whatever else they say waits until there is somebody to answer it.
+    """Listens for one program and the processes it starts, once it is opened.
 
     Args:
         mode: What kind of run it is.
         seed: As for ``Answering``.
+        door: Where it listens; a new one when None.
 
     Raises:
         OSError: There is no room for a socket.
     """
 
-    def __init__(self, mode: Mode, seed: str) -> None:
+    def __init__(self, mode: Mode, seed: str, door: Door | None = None) -> None:
+        self._records = mode == "record"
         self._welcome = welcome(mode, seed)
         self._run: Answering | None = None
         self._attached = threading.Event()
-        self._early: list[Hello] = []
+        self._hellos: list[Hello] = []
+        self._told_to_run: list[tuple[bytes, Origin, float]] = []
         self._programs: dict[int, str | None] = {}
-        self.token = secrets.token_hex(16)
-        self._folder = _private_folder()
-        self.path = self._folder / ("s" if len(os.fsencode(self._folder)) + 5 not in _REFUSED else "sock")
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._connections: set[socket.socket] = set()
+        self._door = door or Door()
+        self.path, self.token = self._door.path, self._door.token
+        self._listener = _socket.socket(fileno=self._door.take())
+        self._connections: set[_socket.socket] = set()
         self._lock = threading.Lock()
         self._gone = threading.Condition(self._lock)
         self._last = time.monotonic()
+        self._is_open = False
         self._closing = False
-        try:
-            self._listener.bind(os.fspath(self.path))
-            self._listener.listen(_BACKLOG)
-        except OSError:
-            self.stop()
-            raise
-        threading.Thread(target=self._accept, name="stashdbg-accept", daemon=True).start()
+
+    def open(self) -> None:
+        """Let programs in. Opening twice does nothing."""
+        if not self._is_open:
+            self._is_open = True
+            threading.Thread(target=self._accept, name="stashdbg-accept", daemon=True).start()
 
     def attach(self, run: Answering) -> None:
         """Let a run answer from here on; its tape keeps the token to itself."""
         if run.tape is not None:
             run.tape.hide(self.token)
         with self._lock:
-            for hello in self._early:
+            for hello in self._hellos:
                 run.welcome(hello)
+            for text, origin, at in self._told_to_run:
+                run.catch_up(text, origin, at)
             self._run = run
         self._attached.set()
+        self.open()
 
     def drain(self, *, patience: float = 10.0) -> None:
         """Wait until the program's connections are at their end: what it sent before it ended is answered.
@@ -98,15 +107,17 @@ class Server:
             self._attached.set()
             open_now = list(self._connections)
         for connection in (self._listener, *open_now):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            try:
+                connection.shutdown(_socket.SHUT_RDWR)
+            except OSError:  # its other side is gone already
+                pass
             connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._door.close()
 
     def _accept(self) -> None:
         while True:
             try:
-                connection, _ = self._listener.accept()
+                connection = _socket.socket(fileno=self._listener._accept()[0])  # type: ignore[attr-defined]
             except OSError:
                 if self._closing:
                     return
@@ -119,27 +130,11 @@ class Server:
                 self._connections.add(connection)
             threading.Thread(target=self._serve, args=(connection,), name="stashdbg-serve", daemon=True).start()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, connection: _socket.socket) -> None:
         try:
-            origin: Origin | None = None
-            while (text := read_frame(connection)) is not None:
-                self._last = time.monotonic()
-                try:
-                    answer, origin = self._answer(text, origin)
-                except StashError as error:
-                    answer = failure(error)
-                    if origin is not None and self._run is not None:
-                        self._run.note("not-recorded", f"a message was refused: {error.message}")
-                except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the program waiting
-                    if self._run is not None:
-                        self._run.note("internal-error", f"a message was not taken: {type(error).__name__}")
-                    answer = failure(invalid_input("stashdbg failed to take the message"), "internal")
-                connection.sendall(frame(answer))
-                if origin is None:
-                    return
+            self._converse(connection)
         except StashError as error:  # no frame can be told from here on
-            with suppress(OSError, StashError):
-                connection.sendall(frame(failure(error)))
+            _try_to_send(connection, failure(error))
         except OSError:
             return  # the program is gone
         finally:
@@ -148,28 +143,66 @@ class Server:
                 self._gone.notify_all()
             connection.close()
 
-    def _answer(self, text: bytes, origin: Origin | None) -> tuple[Answer, Origin | None]:
-        message = message_of(text)
-        if origin is not None:
-            self._attached.wait()
-            if self._run is None:
-                raise invalid_input("the run could not begin", hint="end the program")
-            return self._run.answer(message, origin), origin
-        if not isinstance(message, Hello):
-            raise invalid_input("a connection begins with hello", hint="send hello first")
-        if not hmac.compare_digest(message.token.encode("utf-8", "replace"), self.token.encode()):
-            raise invalid_input("the token is not that of this run", hint="send the value of STASHDBG_TOKEN")
-        if message.protocol != PROTOCOL:
-            spoken = shorten(str(message.protocol), 20)
-            raise invalid_input(f"the program speaks protocol {spoken}", hint=f"this is protocol {PROTOCOL}")
+    def _converse(self, connection: _socket.socket) -> None:
+        first = read_frame(connection)
+        if first is None:
+            return
+        try:
+            origin, told = self._greet(hello_of(first, self.token))
+        except StashError as error:
+            connection.sendall(framed(plain_text(failure(error))))
+            return
+        connection.sendall(framed(plain_text(told)))
+        while (text := read_frame(connection)) is not None:
+            self._last = time.monotonic()
+            try:
+                answer = framed(self._answer(text, origin))
+            except StashError as error:
+                answer = framed(plain_text(failure(error)))
+                self._note("not-recorded", f"a message was refused: {error.message}")
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the program waiting
+                fault = invalid_input("stashdbg failed to take the message")
+                answer = framed(plain_text(failure(fault, "internal")))
+                self._note("internal-error", f"a message was not taken: {type(error).__name__}")
+            connection.sendall(answer)
+
+    def _greet(self, hello: Hello) -> tuple[Origin, Answer]:
         with self._lock:
-            lane = self._lane_of(message)
+            lane = self._lane_of(hello)
             if self._run is None:
-                self._early.append(message)
+                self._hellos.append(hello)
             else:
-                self._run.welcome(message)
-        told: Answer = self._welcome if lane is None else {**self._welcome, "process": lane}
-        return told, Origin(message.pid, lane, message.parent)
+                self._run.welcome(hello)
+        told = self._welcome if lane is None else {**self._welcome, "process": lane}
+        return Origin(hello.pid, lane, hello.parent), told
+
+    def _answer(self, text: bytes, origin: Origin) -> bytes:
+        if self._records and not self._attached.is_set():
+            early = self._early_answer(text, origin)
+            if early is not None:
+                return plain_text(early)
+        self._attached.wait()
+        if self._run is None:
+            raise invalid_input("the run could not begin", hint="end the program")
+        return self._run.respond(text, origin)
+
+    def _early_answer(self, text: bytes, origin: Origin) -> Answer | None:
+        """Return the answer to a message that nobody has to see for it; None: it waits for whoever does."""
+        tree = read_json(text)
+        op = tree.get("op")
+        if op == "bye":
+            return {}
+        if type(op) is not str or any(type(tree.get(key)) is not str for key in _NAMED_BY.get(op, ("",))):
+            return None
+        with self._lock:
+            if self._run is not None:
+                return None
+            self._told_to_run.append((text, origin, time.time() * 1000))
+            return {"seq": len(self._told_to_run) - 1, "run": True}
+
+    def _note(self, kind: str, message: str) -> None:
+        if self._run is not None:
+            self._run.note(kind, message)
 
     def _lane_of(self, hello: Hello) -> str | None:
         """Return the lane of a process: what it says, or for another one that nothing of ours started, by its turn."""
@@ -181,10 +214,8 @@ class Server:
         return self._programs[hello.pid]
 
 
-def _private_folder() -> Path:
-    """Make a folder that only the user can enter, with a path short enough for a socket's."""
-    folder = tempfile.mkdtemp(prefix="stashdbg-")
-    if len(os.fsencode(folder)) > _LONGEST:
-        os.rmdir(folder)
-        folder = tempfile.mkdtemp(prefix="stashdbg-", dir="/tmp")
-    return Path(folder)
+def _try_to_send(connection: _socket.socket, answer: Answer) -> None:
+    try:
+        connection.sendall(framed(plain_text(answer)))
+    except OSError:
+        return

@@ -21,7 +21,7 @@ from stashdbg_core.model import THROW, EventSequence, RecordedEvent, Recording
 from stashdbg_core.programs.protocol import SOFT
 from stashdbg_core.programs.served import outcome_tree
 from stashdbg_core.record.masking import Redaction
-from stashdbg_core.replay.divergence import Divergence, DivergenceReport
+from stashdbg_core.replay.divergence import Divergence, DivergenceReport, Nearest, call_name
 from stashdbg_core.replay.findings import MOST_MISSING, Findings
 from stashdbg_core.replay.ignore import Ignore, IgnorePattern
 from stashdbg_core.replay.inputs import Inputs, LiveInput
@@ -51,7 +51,7 @@ class Missed:
 
     divergence: Divergence
     left: bool
-    """Whether recorded calls of this channel, key and lane are still waiting to be asked for."""
+    """Whether recorded calls of its lane are still waiting to be asked for."""
     stand_in: Served | None = None
     """The recorded call at the same place, with another input."""
 
@@ -74,7 +74,7 @@ class Serving:
         self._found = Findings()
         self._soft: dict[str | None, bool] = {}
         self._has_moved = False
-        self._used_up: set[tuple[str, str, str | None]] = set()
+        self._waiting: dict[str | None, list[int]] | None = None
         for position, parent in enumerate(_parents(recording.events)):
             if parent is not None:
                 self._matcher.index.state[position] = COVERED
@@ -143,10 +143,13 @@ class Serving:
             if match.event is None:
                 assert match.divergence is not None
                 group = self._matcher.index.groups.get((channel, key))
-                left = self._waits(group, lane)
+                following = self._next_of(lane)
                 divergence = match.divergence
-                if group is not None and (left or explain) and not quiet:
+                if group is not None and (following is not None or explain) and not quiet:
                     divergence = self._matcher.explained(group, divergence.ordinal, live)
+                if following is not None and not divergence.nearest:
+                    divergence = replace(divergence, nearest=(_expected(self.recording.events[following]),))
+                left = following is not None
                 return Missed(replace(divergence, site=site), left, self._same_place(group, divergence))
             try:
                 return self._served(match, quiet=quiet)
@@ -169,6 +172,20 @@ class Serving:
                 self._found.consumed += 1
                 self._found.mismatched += 1
             self._found.keep(divergence)
+
+    def passed_by(self, missed: Missed) -> None:
+        """Take down a divergence; the recorded call at the same place, if there is one, is not waited for any more."""
+        with self._lock:
+            if missed.stand_in is not None:
+                position = self.recording.events.position_of(missed.stand_in.event.seq)
+                if position is not None:
+                    self._matcher.index.state[position] = DIVERGED
+            self._found.keep(missed.divergence)
+
+    def noted(self, text: str) -> None:
+        """Take down what a report should say besides."""
+        with self._lock:
+            self._found.note(text)
 
     def broke(self, event: RecordedEvent, error: StashError, site: str | None) -> None:
         """Take down that a recorded outcome was found and is nothing that the call can give."""
@@ -243,15 +260,16 @@ class Serving:
         except StashError:
             return None
 
-    def _waits(self, group: Group | None, lane: str | None) -> bool:
-        if group is None or (group.channel, group.key, lane) in self._used_up:
-            return False
-        state, events = self._matcher.index.state, self.recording.events
-        for at in group.positions:
-            if state[at] == UNUSED and events[at].thread == lane and not self._is_soft(at):
-                return True
-        self._used_up.add((group.channel, group.key, lane))
-        return False
+    def _next_of(self, lane: str | None) -> int | None:
+        """Return the position of the first call of a lane that is still to be asked for, or None."""
+        if self._waiting is None:
+            self._waiting = {}
+            for at in reversed(range(len(self.recording.events))):
+                self._waiting.setdefault(self.recording.events[at].thread, []).append(at)
+        waiting, state = self._waiting.get(lane, []), self._matcher.index.state
+        while waiting and (state[waiting[-1]] != UNUSED or self._is_soft(waiting[-1])):
+            waiting.pop()
+        return waiting[-1] if waiting else None
 
     def _is_soft(self, position: int) -> bool:
         ref = self.recording.events[position].input_ref
@@ -312,6 +330,11 @@ def _unservable(event: RecordedEvent, error: StashError, site: str | None) -> Di
     return Divergence(
         "extra-call", event.channel, event.key, event.ordinal, reason, event.seq, site=site, code=error.code
     )
+
+
+def _expected(event: RecordedEvent) -> Nearest:
+    name = call_name(event.channel, event.key)
+    return Nearest(event.seq, event.key, event.ordinal, f"{name} comes next in this lane")
 
 
 def _without_line(site: str) -> str:

@@ -16,6 +16,7 @@ from stashdbg_core.programs.launch import Streams
 from stashdbg_core.programs.runs import Output, ProgramRun
 
 if TYPE_CHECKING:
+    from stashdbg_core.programs.head_start import HeadStart
     from stashdbg_core.redact.rule_file import RuleSet
 
 
@@ -32,6 +33,7 @@ def record_program(
     say: Say = quiet,
     streams: Streams = "pipes",
     output: Output | None = None,
+    begun: HeadStart | None = None,
 ) -> ProgramRun:
     """Return the run of a program that is recorded.
 
@@ -43,11 +45,12 @@ def record_program(
         say: Told, from any thread, what a person should know at once.
         streams: As for ``ProgramRun``.
         output: As for ``ProgramRun``.
+        begun: As for ``ProgramRun``.
 
     Raises:
         StashError: It cannot be recorded, or the file cannot be made.
     """
-    command = new_command(argv)
+    command = new_command(argv, None if begun is None else begun.seed)
 
     def answering() -> Answering:
         from stashdbg_core.exchange import naming  # noqa: F401 -- the first request should not wait for it
@@ -60,4 +63,6 @@ def record_program(
 
     # What may well fail is done before the program is started.
     likely = rules is None and os.access(path.parent, os.W_OK)
-    return ProgramRun(answering if likely else answering(), "record", command, streams=streams, output=output)
+    return ProgramRun(
+        answering if likely else answering(), "record", command, streams=streams, output=output, begun=begun
+    )

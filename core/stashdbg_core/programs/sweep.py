@@ -134,7 +134,7 @@ def sweep(
     executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
-    settings: Settings = Settings(),  # noqa: B008
+    settings: Settings = Settings(),
 ) -> Sweep:
     """Run a sweep; every run's recording, and the fork of every value, is kept.
 

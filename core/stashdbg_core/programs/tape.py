@@ -114,6 +114,13 @@ class ProgramTape:
                 self._last_seq = max(self._last_seq, call.seq)
         return call
 
+    def last_began(self, at: float) -> None:
+        """Say when the call that was begun last really began, in milliseconds since the epoch."""
+        with self._lock:
+            call = self._open.get(self._last_seq)
+            if call is not None:
+                call.at = round(at, 3)
+
     def end(self, seq: int, outcome: str, tree: Json, ms: float) -> None:
         """Put a call on the tape; it is in the journal when this returns.
 

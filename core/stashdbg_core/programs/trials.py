@@ -30,6 +30,8 @@ from stashdbg_core.store.open import open_recording
 _HEAD = 1 << 16
 """Bytes of a program's output that are kept."""
 _JOBS = 4
+MAX_CALLS = 1000
+"""Live calls of one run at most, unless somebody says so: nobody watches each of many runs."""
 Progress = Callable[[int, int], None]
 """Told how many runs of how many are over."""
 
@@ -42,6 +44,7 @@ class Settings:
     secrets: Secrets | None = None
     ignore: tuple[IgnorePattern, ...] = ()
     rules: RuleSet = field(default_factory=RuleSet)
+    max_calls: int | None = MAX_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class Trial:
             ignore=settings.ignore,
             rules=settings.rules,
             what_if=self.what_if,
+            max_calls=settings.max_calls,
             say=say,
             output=output,
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
@@ -16,12 +15,14 @@ from stashdbg_core.model import Recording
 from stashdbg_core.programs.command import Command, placeholder_in, recorded_command
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.atomic import write_atomic
+from stashdbg_core.store.state_file import changing
 
 _KEPT = 10_000
 """Digests kept; the oldest go first."""
-_LINE = 65
+_MOST = _KEPT + 1_000
+"""Digests in the file at most: it is written anew only when it has so many."""
+_LINE = 66
 _BLOCK = 1 << 20
-_writing = threading.Lock()
 
 
 def trust_path() -> Path:
@@ -38,13 +39,15 @@ def remember(path: Path) -> None:
         path: A recording that was just written.
     """
     try:
-        digest = _digest(path)
-        with _writing:
-            known = [line for line in _known() if line != digest]
-            place = trust_path()
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            text = "".join(f"{line}\n" for line in [*known, digest][-_KEPT:])
-            write_atomic(place, lambda file: file.write(text.encode("ascii")))
+        digest, place = _digest(path), trust_path()
+        with changing(place):
+            known = _known()
+            if known and len(known) < _MOST:
+                if digest not in known:
+                    _append(place, digest)
+            else:
+                text = "".join(f"{line}\n" for line in [*known, digest][-_KEPT:])
+                write_atomic(place, lambda file: file.write(text.encode("ascii")))
     except (OSError, StashError):
         return
 
@@ -98,8 +101,17 @@ def _known() -> list[str]:
         facts = os.fstat(descriptor)
         if facts.st_mode & 0o022 or facts.st_uid != os.getuid():
             return []
-        data = file.read((_KEPT + 1) * _LINE)
+        data = file.read(_MOST * _LINE)
     return data.decode("ascii", "replace").split()
+
+
+def _append(place: Path, digest: str) -> None:
+    """Add a digest; one that is lost to a power cut costs a command typed once, so nobody waits for the disk."""
+    descriptor = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.write(descriptor, f"\n{digest}\n".encode("ascii"))  # half a line, should there be one, stays by itself
+    finally:
+        os.close(descriptor)
 
 
 def _digest(path: Path) -> str:

@@ -4,8 +4,6 @@ It is transparent: the same object, or the same exception object, reaches the pr
 place on the tape is taken when it starts; its input is captured then, its outcome before the call returns.
 """
 
-# ruff: noqa: A002 -- ``id`` and ``input`` are the recording format's own words
-
 from __future__ import annotations
 
 import os

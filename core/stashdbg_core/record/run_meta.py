@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
+from stashdbg_core import __version__
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.record.capture import Capture
@@ -74,7 +74,7 @@ class RunMeta:
         return meta
 
     def _own(self) -> dict[str, Json]:
-        own: dict[str, Json] = {"producer": {"name": "stashdbg", "version": _version()}}
+        own: dict[str, Json] = {"producer": {"name": "stashdbg", "version": __version__}}
         if self._started is not None:
             own["createdAt"] = self._started.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return own
@@ -88,13 +88,3 @@ def _utc(milliseconds: float | None) -> datetime | None:
         return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-
-
-@cache
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("stashdbg")
-    except PackageNotFoundError:  # run from a checkout
-        return "0+checkout"

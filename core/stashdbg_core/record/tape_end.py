@@ -5,8 +5,6 @@ its call returns. A call that ends inside another's commit, as when the garbage 
 its turn in a queue that the running commit empties.
 """
 
-# ruff: noqa: A002 -- ``input`` is the recording format's own word
-
 from __future__ import annotations
 
 import threading

@@ -4,8 +4,6 @@ The lock is held from the match to the read outcome, so that two calls never get
 in the report in the order in which calls started.
 """
 
-# ruff: noqa: A002 -- ``input`` is the recording format's own word for what goes into a call
-
 from __future__ import annotations
 
 import threading

@@ -4,8 +4,6 @@ A call without a recorded counterpart never gets another call's value and never 
 live tail was asked for. Values are fresh objects at every call; nothing is redacted on the way out.
 """
 
-# ruff: noqa: A002 -- ``input`` is the recording format's own word for what goes into a call
-
 from __future__ import annotations
 
 import inspect

@@ -72,6 +72,7 @@ def test_a_full_disk_costs_the_events_of_that_time_and_nothing_else(tmp_path: Pa
     assert [event.seq for event in kept.events] == [0, 4]
     assert kept.blobs.tree(kept.events[1].ref) == texts[0]
     assert kept.meta["droppedEvents"] == 3
+    assert "3 events were not recorded" in [note.message for note in kept.notes]
     assert kept.meta["losses"] == {"event-not-written": 3}
     assert kept.meta["complete"] is True
 

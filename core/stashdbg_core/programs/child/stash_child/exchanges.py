@@ -181,7 +181,13 @@ class Served:
     def is_stream(self) -> bool:
         """Whether the body is a stream of events, whose chunks a program may tell apart."""
         kind = next((value for name, value in self.headers if name.lower() == "content-type"), "")
-        return kind.lower().startswith(("text/event-stream", "application/x-ndjson", "application/jsonl"))
+        streams = (
+            "text/event-stream",
+            "application/vnd.amazon.eventstream",
+            "application/x-ndjson",
+            "application/jsonl",
+        )
+        return kind.lower().startswith(streams)
 
     def exception(self, *modules: Any) -> BaseException:
         """Return the exception that the request raised."""

@@ -26,12 +26,18 @@ _LONGEST = 300
 class Lane:
     """One line of execution, and how many it has made of each name."""
 
-    __slots__ = ("_lock", "_made", "name")
+    __slots__ = ("_lock", "_made", "generator", "name")
 
     def __init__(self, name: str | None) -> None:
         self.name = name
+        self.generator: Any = None
+        """What the lane draws random numbers from; see ``shared_generator``."""
         self._made: dict[str, int] = {}
         self._lock = _thread.allocate_lock()
+
+    def is_first(self) -> bool:
+        """Tell whether this is the lane of its process's main thread."""
+        return self is _main
 
     def child(self, what: str) -> Lane:
         """Return the next lane that is made from this one."""

@@ -1,8 +1,9 @@
 """Random numbers that are the same on replay.
 
-The generator behind ``random``'s functions starts from a recorded seed, and so does each ``random.Random()`` that gets
-none; draws from them are not recorded. What comes from the operating system is: ``os.urandom``, and with it
-``SystemRandom`` and ``secrets``, and UUIDs. What a library draws for itself is recorded too, and nobody's divergence.
+The generator behind ``random``'s functions starts from a recorded seed, in each lane its own, and so does each
+``random.Random()`` that gets none; draws from them are not recorded. What comes from the operating system is:
+``os.urandom``, and with it ``SystemRandom`` and ``secrets``, and UUIDs. What a library draws for itself is recorded
+too, and nobody's divergence.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import calls, lanes, real, sites
+from . import calls, lanes, real, shared_generator, sites
 from .imports import when_imported
 
 TYPE_CHECKING = False
@@ -74,7 +75,13 @@ def _pin_random(module: Any) -> None:
     module.Random.seed = pinned_seed
     module.seed = module._inst.seed
     seed_shared_generator()
-    os.register_at_fork(after_in_child=seed_shared_generator)  # Python seeds it there too, by chance
+    shared = shared_generator.install(module, str(calls.settings.get("seed")))
+
+    def seed_in_fork() -> None:  # Python seeds it there too, by chance
+        seed_shared_generator()
+        shared.afresh()
+
+    os.register_at_fork(after_in_child=seed_in_fork)
 
 
 def seed_shared_generator() -> None:
