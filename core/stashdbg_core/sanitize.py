@@ -27,6 +27,8 @@ def sanitize(text: str) -> str:
 
 def sanitize_line(text: str) -> str:
     """Return ``text`` safe to print on one line: line feeds and tabs become visible too."""
+    if text.isascii() and text.isprintable():  # told much faster than by the pattern
+        return text
     return _LINE.sub(_visible, text)
 
 

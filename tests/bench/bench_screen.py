@@ -114,7 +114,7 @@ def timeline_app(count: int):
             self.query_one(Timeline).show_session(self.session)
 
         def action_go(self, by):
-            move = self.session.page(by)
+            move = self.session.step(by)
             if move.made:
                 self.query_one(Timeline).show_cursor(move.position)
 
@@ -166,10 +166,10 @@ class Terminal:
                 first = last - start
         return first, seen
 
-    def key(self, code: bytes) -> float:
+    def key(self, code: bytes, wanted: bytes = b"") -> float:
         start = time.perf_counter()
         os.write(self.fd, code)
-        first, _ = self.read_until_quiet(2.0)
+        first, _ = self.read_until_quiet(2.0, wanted)
         return first if first else time.perf_counter() - start
 
     def memory(self) -> int:
@@ -201,6 +201,22 @@ def measure(kind: str, count: int, argument: str, cache: Path) -> list[str]:
     return [kind, f"{count:,}", f"{statistics.median(paints[1:]) * 1000:.0f}", *cells]  # the first fills caches
 
 
+def keys_while_indexing(path: Path, cache: Path) -> list[float]:
+    """Return the seconds from key to paint in the head of a file, up to when its index is there."""
+    from stashdbg_core.store.index_cache import cache_path
+    from stashdbg_core.store.source import FileSource
+
+    index = cache_path(FileSource(path))
+    terminal = Terminal("from a file", str(path), cache)
+    terminal.read_until_quiet(20.0, wanted=b"answer")
+    times = []
+    while not index.exists():
+        times.append(terminal.key(KEYS["down"], wanted=b"answer"))  # a paint of the progress is no answer
+    terminal.close()
+    index.unlink()
+    return times
+
+
 def rows() -> Iterator[Row]:
     """Yield first paint and key to paint, beside a bare list in the same Textual; wall clock, medians."""
     sys.path[:0] = [str(ROOT / part) for part in ("core", "tui")]
@@ -216,6 +232,7 @@ def rows() -> Iterator[Row]:
             )
             for count in (1_000, MOST_IN_FILE)
         )
+        busy = keys_while_indexing(write_recording(endless_run(MILLION), Path(folder) / "million.json"), cache)
     paint = [float(one[2]) / 1e3 for one in (small, large, bare)]
     yield compared(f"first paint of {MOST_IN_FILE:,} events in a file", paint[1], "1,000 events", paint[0], "1 ×")
     yield compared("the same", paint[1], "a bare list in the same Textual", paint[2], "")
@@ -224,6 +241,8 @@ def rows() -> Iterator[Row]:
             seconds, reference = (float(one[3].split("/")[place]) / 1e3 for one in (ours, bare))
             what = f"key to paint at {MILLION:,} events, {name}, {quantile}"
             yield compared(what, seconds, "the bare list", reference, bar)
+    what = f"key to paint while a process indexes {MILLION:,} events, {len(busy)} keys, p95"
+    yield compared(what, statistics.quantiles(busy, n=20)[-1], "the bare list, all of it there", reference, "50 ms")
 
 
 def main() -> None:

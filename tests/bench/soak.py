@@ -1,8 +1,9 @@
-"""``python tests/bench/soak.py [PART…] [--minutes M] [--events N] [--seed S]``: long, and outside the suite.
+"""``python tests/bench/soak.py [PART…] [--minutes M] [--events N | --diverse] [--seed S]``: long, outside the suite.
 
 The parts take turns of M minutes each, ten by default; all of them if none is named:
 
-- ``pilot``: random keys at full speed into the screen over a recording of a million events, without a terminal;
+- ``pilot``: random keys at full speed into the screen over a recording of a million events, or over small ones of many
+  kinds, without a terminal;
 - ``terminal``: the same keys through a pseudo-terminal that is resized all the while;
 - ``mutants``: damaged copies of every fixture of every format through show, diff, verify, convert and report;
 - ``recorders``: ten recorders at once that want the same file name, five ``stashdbg record``, five the library.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import faulthandler
 import fcntl
 import gc
 import io
@@ -29,8 +31,9 @@ import sys
 import tempfile
 import termios
 import time
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
@@ -38,24 +41,18 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from soak_diary import Diary  # noqa: E402
+from soak_inputs import CALLS, ODD_BYTES, PROGRAM, keys_of, spelled, write_diverse, write_run  # noqa: E402
 
-from stashdbg_core.canonical import content_ref, stored_form  # noqa: E402
 from stashdbg_core.errors import StashError  # noqa: E402
 from stashdbg_core.store.open import open_recording  # noqa: E402
 
 KEYS_AT_ONCE = 10
 """Keys that the screen gets before it may come to rest."""
 RECORDERS = 10
-CALLS = 50
-LEAVING = {"Q", "ctrl+q", "q"}
-CLOSING = 0.003
-"""How often among the keys is the one that closes the last view, too, and leaves."""
-TEXTS = ["answer", "is:error", "12345", "/a[bc]+/", "key:search*", "~/", "[/]", "é→", "$.text", "seq:5000..9000"]
-ESCAPES = {"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
-           "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "delete": "\x1b[3~", "shift+tab": "\x1b[Z", "tab": "\t",
-           "enter": "\r", "escape": "\x1b", "space": " ", "shift+up": "\x1b[1;2A", "shift+down": "\x1b[1;2B",
-           "f1": "\x1bOP", "f2": "\x1bOQ", "backspace": "\x7f"}  # fmt: skip
-ODD_BYTES = ["\x1b[", "\x1b]0;x\x07", "\x1b[<0;10;10M", "\x1b[<64;5;5M", "\x1b[200~pasted\ntext\x1b[201~", "é", "\x00"]
+STUCK_SECONDS = 20.0
+"""After so long without rest the stacks of all threads are printed."""
+AT_REST_SECONDS = 0.012
+"""So long a program must wait to count as waiting for keys."""
 RECORDED = f"""
 import random, sys, time
 from stashdbg import Stash
@@ -64,50 +61,9 @@ with Stash.record(sys.argv[1]) as stash:
         stash.intercept("tool", "search", lambda: {{"n": number, "text": "x" * random.randint(1, 3000)}}, input=number)
         time.sleep(random.random() * 0.002)
 """
-PROGRAM = f"""
-import random, time
-for number in range({CALLS}):
-    time.time(), random.random()
-"""
 
 
-def write_run(path: Path, events: int) -> Path:
-    """Write a recording of so many events, a value of its own for every twentieth."""
-    refs: list[bytes] = []
-    with path.open("wb") as out:
-        values = []
-        for number in range(max(1, events // 20)):
-            raw = stored_form({"role": "user", "content": f"answer {number} " * (1 + number % 40), "n": number})
-            refs.append(content_ref(raw).encode())
-            values.append(b'"%b":%b' % (refs[-1], raw))
-        out.write(b'{"version":1,"id":"soak","events":[\n')
-        for seq in range(events):
-            outcome = b"throw" if seq % 10_007 == 5000 else b"return"
-            out.write(b'{"seq":%d,"channel":"%b","key":"search","ordinal":%d,"outcome":"%b","ref":"%b","at":%d,"ms":9.5}%b'
-                      % (seq, (b"llm", b"tool", b"mcp", b"clock")[seq % 4], seq // 4, outcome, refs[seq % len(refs)],
-                         1_790_000_000_000 + seq, b",\n" if seq + 1 < events else b"\n"))  # fmt: skip
-        out.write(b'],"blobs":{\n' + b",\n".join(values) + b'\n},"meta":{"complete":true}}\n')
-    return path
-
-
-def keys_of(chance: random.Random) -> Iterator[str]:
-    """Yield keys without end: those of all commands but leaving, and now and then a text where one is asked for."""
-    from stashdbg_tui.commands import COMMANDS
-
-    known = sorted({key for entry in COMMANDS for key in (*entry.keys, *entry.fixed)} - LEAVING)
-    while True:
-        yield chance.choice(known) if chance.random() > CLOSING else "q"
-        dice = chance.random()
-        if dice < 0.03:
-            yield chance.choice(["slash", "colon", "f", "semicolon"])
-            yield from chance.choice(TEXTS)
-            yield chance.choice(["enter", "enter", "escape"])
-        elif dice < 0.10:
-            yield "escape"  # out of what is open, so that most keys reach the main screen
-            yield "escape"
-
-
-def pilot(path: Path, minutes: float, seed: int) -> None:
+def pilot(paths: list[Path], minutes: float, seed: int) -> None:
     """Press keys as fast as the screen takes them, and start anew where it was left."""
     from stashdbg_tui.app import StashApp
 
@@ -118,15 +74,22 @@ def pilot(path: Path, minutes: float, seed: int) -> None:
 
     async def session() -> bool:
         nonlocal pressed
-        app = StashApp([path])
+        app = StashApp(paths[starts % len(paths) :] + paths[: starts % len(paths)])
         async with app.run_test(size=(120, 40)) as driver:
             await driver.pause()
             while diary.goes_on(f"{pressed:,} keys, {starts} starts"):
+                faulthandler.dump_traceback_later(STUCK_SECONDS, file=sys.__stderr__)
+                sent = time.monotonic()
                 for _ in range(KEYS_AT_ONCE):
                     last.append(next(keys))
                     app.simulate_key(last[-1])
                     pressed += 1
-                await driver.pause(0)
+                try:
+                    await driver.pause(0)
+                except Exception:
+                    traceback.print_exc()  # or the end of the app would hide it
+                    raise
+                diary.waited(time.monotonic() - sent, list(last)[-KEYS_AT_ONCE:])
                 if app._exit:
                     return True
             app.exit()
@@ -144,21 +107,6 @@ def pilot(path: Path, minutes: float, seed: int) -> None:
     diary.end(f"{pressed:,} keys, {starts} starts")
 
 
-def spelled(key: str) -> str:
-    """Return what a terminal sends for a key."""
-    from textual.keys import REPLACED_KEYS, _get_unicode_name_from_key
-
-    if key in ESCAPES:
-        return ESCAPES[key]
-    if key.startswith("ctrl+"):
-        return chr(ord(key[-1]) & 31)
-    if len(key) == 1:
-        return key
-    import unicodedata
-
-    return unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key)).replace("_", " ").upper())
-
-
 def crash(tail: bytearray) -> list[str]:
     """Return the frames and the error that a program wrote last."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", tail.decode("utf-8", "replace"))
@@ -166,21 +114,33 @@ def crash(tail: bytearray) -> list[str]:
     return [*frames[-12:], *re.findall(r"^\w+(?:Error|Failed|Matches): .*", text, re.MULTILINE)] or [repr(text[-3000:])]
 
 
-def read_until_idle(fd: int, pid: int, seen: bytearray) -> None:
+def read_until_idle(fd: int, pid: int, seen: bytearray) -> float:
     """Read what a program writes until it waits for keys: without this they would pile up within it.
+
+    Returns:
+        When it was last seen to do something.
 
     Raises:
         OSError: It has ended.
     """
-    until = time.monotonic() + 5.0
+    until = time.monotonic() + STUCK_SECONDS
+    busy = time.monotonic()
     while time.monotonic() < until:
-        if select.select([fd], [], [], 0.005)[0]:
+        if select.select([fd], [], [], 0.003)[0]:
             seen += os.read(fd, 1 << 16)
-        elif Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "R":
-            break
+            busy = time.monotonic()
+            continue
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state == "T":  # it was suspended by a key
+            os.kill(pid, signal.SIGCONT)
+        if state in "RT":
+            busy = time.monotonic()
+        elif time.monotonic() - busy > AT_REST_SECONDS:
+            return busy
+    raise TimeoutError(f"it did not come to rest within {STUCK_SECONDS:.0f} s")
 
 
-def terminal(path: Path, minutes: float, seed: int) -> None:
+def terminal(paths: list[Path], minutes: float, seed: int) -> None:
     """Type into the real program at full speed, resize its window all the while, and read what it writes."""
     chance = random.Random(seed)
     keys = keys_of(chance)
@@ -194,7 +154,7 @@ def terminal(path: Path, minutes: float, seed: int) -> None:
             pid, fd = pty.fork()
             if not pid:
                 os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-                os.execv(sys.executable, [sys.executable, "-m", "stashdbg", str(path)])
+                os.execv(sys.executable, [sys.executable, "-m", "stashdbg", *map(str, paths)])
             starts += 1
             diary.follow(pid)
             fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -206,12 +166,19 @@ def terminal(path: Path, minutes: float, seed: int) -> None:
             fcntl.ioctl(fd, termios.TIOCSWINSZ, size)
             resizes += 1
         try:
-            for _ in range(KEYS_AT_ONCE):
-                odd = chance.random() < 0.01
-                os.write(fd, (chance.choice(ODD_BYTES) if odd else spelled(next(keys))).encode())
-                typed += 1
-            read_until_idle(fd, pid, tail)
+            sent = time.monotonic()
+            keys_sent = [
+                chance.choice(ODD_BYTES) if chance.random() < 0.01 else next(keys) for _ in range(KEYS_AT_ONCE)
+            ]
+            for key in keys_sent:
+                os.write(fd, (key if key in ODD_BYTES else spelled(key)).encode())
+            typed += KEYS_AT_ONCE
+            diary.waited(read_until_idle(fd, pid, tail) - sent, keys_sent)
             del tail[:-60_000]
+        except TimeoutError as error:
+            print(f"terminal: seed {seed}, after {typed:,} keys {error}: {keys_sent}", flush=True)
+            os.kill(pid, signal.SIGKILL)
+            raise
         except OSError:
             with suppress(OSError):
                 while chunk := os.read(fd, 1 << 16):
@@ -350,6 +317,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--diverse", action="store_true", help="small recordings of many kinds in place of a large one")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -362,13 +330,14 @@ def main() -> None:
         os.environ["TMPDIR"] = str(home)
         os.chdir(home)
         names = options.parts or ["pilot", "terminal", "mutants", "recorders"]
-        path = home / "run.json"
+        paths: list[Path] = []
         if {"pilot", "terminal"} & set(names):
-            write_run(path, options.events)
-            print(f"{options.events:,} events, {path.stat().st_size / 1e6:.0f} MB, seed {options.seed}", flush=True)
+            paths = write_diverse(home) if options.diverse else [write_run(home / "run.json", options.events)]
+            size = sum(path.stat().st_size for path in paths)
+            print(f"{len(paths)} recordings, {size / 1e6:.0f} MB, seed {options.seed}", flush=True)
         parts = {
-            "pilot": lambda: pilot(path, options.minutes, options.seed),
-            "terminal": lambda: terminal(path, options.minutes, options.seed),
+            "pilot": lambda: pilot(paths, options.minutes, options.seed),
+            "terminal": lambda: terminal(paths, options.minutes, options.seed),
             "mutants": lambda: mutants(options.minutes, options.seed),
             "recorders": lambda: recorders(folder, options.minutes),
         }

@@ -6,7 +6,8 @@ What does not mean one thing is refused: a seal over a text that two readers rea
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TypeAlias
 
 from stashdbg_core.canonical import stored_form
@@ -18,6 +19,7 @@ from stashdbg_core.seal.header import HeaderPart, header_parts, not_whole, part_
 from stashdbg_core.seal.seal_file import Salts, Seal
 from stashdbg_core.seal.texts import EventText, event_text
 from stashdbg_core.seal.whole import WholeValues
+from stashdbg_core.store.events import FileEvents
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Is told now and then how many events of how many are done; what it raises passes through."""
@@ -46,7 +48,7 @@ def seal_recording(recording: Recording, *, secret: bytes | None = None, progres
     named: set[str] = set()
     total = len(recording.events)
     out = bytearray()
-    for index in range(total):
+    for index, (number, input_number) in enumerate(blob_numbers(recording)):
         if progress is not None and index % STEP == 0:
             progress(index, total)
         event = event_text(recording.events, index)
@@ -55,7 +57,6 @@ def seal_recording(recording: Recording, *, secret: bytes | None = None, progres
         salts = event_salts(secret, index)
         out += commitment(salts[:32], event.identity)
         out += commitment(salts[32:64], event.notes)
-        number, input_number = blob_numbers(recording, index)
         named.add(event.ref)
         out += _sealed(values, event, "value", event.ref, salts[64:96], number)
         if event.input_ref is not None:
@@ -121,12 +122,12 @@ def value_commitment(values: WholeValues, ref: str | None, salt: bytes, number: 
         raise
 
 
-def blob_numbers(recording: Recording, index: int) -> tuple[int, int]:
-    """Return the numbers of an event's value and input in a file's table; negative where not known."""
-    blob_at: Callable[[int], int] | None = getattr(recording.events, "blob_at", None)
-    if blob_at is None:
-        return -1, -1
-    return blob_at(index), recording.events.input_blob_at(index)  # type: ignore[attr-defined]
+def blob_numbers(recording: Recording) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of each event's value and input in a file's table; negative where not known."""
+    events = recording.events
+    if not isinstance(events, FileEvents):
+        return repeat((-1, -1), len(events))
+    return zip(*(events.blob_column(part, 0, len(events)) for part in ("ref", "input_ref")), strict=True)
 
 
 def counts_of(events: int, parts: list[HeaderPart]) -> Counts:

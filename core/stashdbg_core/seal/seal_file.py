@@ -171,7 +171,7 @@ def read_seal(path: str | os.PathLike[str]) -> Seal:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        message = f"there is no seal: {shown} does not exist"
+        message = f"{shown} does not exist"
         raise not_found(message, hint="stashdbg seal makes one", verdict="no-seal") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"

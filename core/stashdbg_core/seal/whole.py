@@ -78,21 +78,18 @@ class WholeValues:
         self._mark = secrets.token_hex(16)  # recorded data cannot hold what it could not foresee
         self._marks = re.compile(b'"%b:([0-9]+)"' % self._mark.encode())
 
-    def is_sealed(self, ref: str, salt: bytes, expected: bytes, number: int = -1) -> bool:
-        """Tell whether the text under a ref, as it stands, is what a commitment is to; no is not final.
+    def plain_text(self, ref: str, number: int = -1) -> bytes | None:
+        """Return the text under a ref, white space left out, if it is the whole value and matches the ref.
 
-        A text that has the hash of a stored form is that form, so nothing needs to be parsed. ``number`` is the value's
-        in a file's table, if known.
+        None is not final, and the text need not be stored form. ``number`` is the value's in a file's table, if known.
         """
-        raw = self._text(ref, number)
-        own = ref[:7] == REF_PREFIX and len(ref) == 71
-        if raw is None or _shares(raw):
-            return False
-        if _sha256(salt + raw).digest() != expected:
-            raw = _compact(raw)
-            if raw is None or _sha256(salt + raw).digest() != expected:
-                return False
-        return not own or _sha256(raw).hexdigest() == ref[7:]
+        text = self._text(ref, number)
+        if text is None or _shares(text):
+            return None
+        if _matches(ref, text):
+            return text
+        text = _compact(text)
+        return text if text is not None and _matches(ref, text) else None
 
     def commitment(self, ref: str, salt: bytes, number: int = -1) -> bytes:
         """Return the commitment to a whole value.
@@ -101,12 +98,15 @@ class WholeValues:
             StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
         """
         if ref not in self._facts:
-            _, stored = self._load(ref, number)
+            text = self.plain_text(ref, number)
+            if text is not None and _tree_of(text) is not _OTHER:
+                return _sha256(salt + text).digest()
+            _, stored = self._load(ref)
             if not _shares(stored):
                 return _sha256(salt + stored).digest()
         digest = _sha256(salt)
-        for text in self.texts(ref):
-            digest.update(text)
+        for part in self.texts(ref):
+            digest.update(part)
         return digest.digest()
 
     def texts(self, ref: str) -> Iterator[bytes]:
@@ -147,7 +147,7 @@ class WholeValues:
         """Return the text that stands under a ref, if there is one."""
         if self._file is not None:
             if number >= 0 and ref[:7] == REF_PREFIX and len(ref) == 71:
-                return self._file.raw_at(number)  # whoever takes it for the value checks its hash
+                return self._file.own_text_at(number)  # whoever takes it for the value checks its hash
             if number < 0 or self._file.ref_at(number) != ref:
                 found = self._file.number_of(ref)
                 if found is None:
@@ -157,17 +157,14 @@ class WholeValues:
         payload = self._blobs.payload(ref)
         return payload.raw if payload.state == "ok" else None
 
-    def _load(self, ref: str, number: int = -1) -> tuple[Json, bytes]:
+    def _load(self, ref: str) -> tuple[Json, bytes]:
         """Return a value as it stands, and its stored form; see ``commitment``."""
-        raw = self._text(ref, number)
-        if raw is not None:
-            tree = _read(ref, raw)
+        text = self._text(ref, -1)
+        while text is not None:
+            tree = _tree_of(text) if _matches(ref, text) else _OTHER
             if tree is not _OTHER:
-                return tree, raw
-            raw = _compact(raw)
-            tree = _OTHER if raw is None else _read(ref, raw)
-            if tree is not _OTHER and raw is not None:
-                return tree, raw
+                return tree, text
+            text = _compact(text)
         payload = self._blobs.payload(ref)
         if payload.state == "missing":
             raise not_found(f"{shorten(ref, 80)} is missing", ref=ref)
@@ -280,10 +277,13 @@ class WholeValues:
         self._ops[ref] = ops
 
 
-def _read(ref: str, text: bytes) -> Json:
-    """Return the tree of a text in stored form that its ref is the hash of; ``_OTHER`` for any other text."""
-    if _is_own(ref) and _sha256(text).hexdigest() != ref[7:]:
-        return _OTHER
+def _matches(ref: str, text: bytes) -> bool:
+    """Tell whether a ref is the hash of a text, or none of ours."""
+    return ref[:7] != REF_PREFIX or len(ref) != 71 or _sha256(text).hexdigest() == ref[7:]
+
+
+def _tree_of(text: bytes) -> Json:
+    """Return the tree of a text in stored form; ``_OTHER`` for any other text."""
     try:
         tree = _decode(text)
         return tree if _encode(tree) == text else _OTHER
@@ -303,10 +303,6 @@ def _compact(raw: bytes) -> bytes | None:
 def _shares(stored: bytes) -> bool:
     """Do as ``looks_shared`` does, at the speed of looking for one byte where there is none."""
     return b"$" in stored and b'"$stash":"' in stored and looks_shared(stored)
-
-
-def _is_own(ref: str) -> bool:
-    return ref.startswith(REF_PREFIX) and len(ref) == 71
 
 
 def _distinct(cut: _Cut) -> Iterator[str]:

@@ -107,11 +107,11 @@ def _add_up(pieces: dict[str, _Piece], piece: _Piece, max_size: int) -> None:
         raise invalid_recording(f"a value's shared pieces make it more than {MAX_DEPTH} levels deep")
     if piece.size > max_size:
         raise invalid_recording(
-            f"a value made of shared pieces would be more than {max_size} bytes long", hint="The file may be hostile."
+            f"a value made of shared pieces would be more than {max_size} bytes long", hint="the file may be hostile"
         )
     if piece.count > MAX_PIECES:
         raise invalid_recording(
-            f"a value is made of more than {MAX_PIECES} shared pieces", hint="The file may be hostile."
+            f"a value is made of more than {MAX_PIECES} shared pieces", hint="the file may be hostile"
         )
 
 

@@ -152,7 +152,7 @@ def _permissions(target: Path, mode: int) -> int:
     except FileNotFoundError:
         return mode
     if not stat.S_ISREG(found.st_mode):
-        raise invalid_input(f"{_shown(target)} is not a regular file", hint="Name a file to write.")
+        raise invalid_input(f"{_shown(target)} is not a regular file", hint="name a file to write")
     return mode & stat.S_IMODE(found.st_mode)
 
 
@@ -161,7 +161,7 @@ def _usable(path: str | os.PathLike[str]) -> Path:
         if b"\0" in os.fsencode(path):
             raise ValueError
     except ValueError as error:
-        raise invalid_input(f"{_shown(Path(path))} is not a usable file name", hint="Name another file.") from error
+        raise invalid_input(f"{_shown(Path(path))} is not a usable file name", hint="name another file") from error
     return Path(path)
 
 
@@ -177,9 +177,9 @@ def _numbered(path: Path, number: int) -> Path:
 def _cannot_write(path: Path, error: OSError) -> StashError:
     reason = error.strerror or "the file system refused"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return not_found(f"cannot write {_shown(path)}: its directory does not exist", hint="Make the directory first.")
+        return not_found(f"cannot write {_shown(path)}: its directory does not exist", hint="make the directory first")
     return invalid_input(
-        f"cannot write {_shown(path)}: {reason}", hint="Check space and permissions.", errno=error.errno
+        f"cannot write {_shown(path)}: {reason}", hint="check space and permissions", errno=error.errno
     )
 
 

@@ -13,7 +13,7 @@ from stashdbg_core.errors import StashError, invalid_recording, not_found
 from stashdbg_core.model import BlobTable, Payload
 from stashdbg_core.parse import parse_tolerant
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.store.sharing import Sharer, assemble
+from stashdbg_core.store.sharing import Sharer
 from stashdbg_core.store.whole_text import WholeTexts
 
 
@@ -119,19 +119,6 @@ class BlobStore(BlobTable):
 
     def __len__(self) -> int:
         return len(self._in_base) + sum(ref not in self._in_base for ref in self._raw)
-
-
-def whole_tree(table: BlobTable, ref: str) -> Json:
-    """Return the whole tree of a value of any table, shared pieces put in.
-
-    Raises:
-        StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
-    """
-
-    def fetch(wanted: str) -> bytes:
-        return usable_payload(table.payload(wanted)).raw
-
-    return assemble(fetch(ref), fetch)
 
 
 def usable_payload(payload: Payload) -> Payload:

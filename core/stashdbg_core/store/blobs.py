@@ -36,6 +36,7 @@ _SLICE = 1 << 22
 _KEPT_BYTES = 4_000_000
 _EXPECTED = 2048
 _OWN_ENTRY = re.compile(rb'"sha256:[0-9a-f]{64}":(?![ \t\r\n])')
+_OWN_KEY = len('"sha256:":') + 64
 _CROWD = 64
 """More entries of one hash than this were made so on purpose; their references are read once."""
 _UNSORTED = 100_000
@@ -225,6 +226,14 @@ class FileBlobs(BlobTable):
         except ScanStop:
             return b""
         return entry[skip_space(entry, colon + 1) :]
+
+    def own_text_at(self, number: int) -> bytes:
+        """Return what stands after the key and its colon of an entry under a reference of ours.
+
+        Nothing is checked: a text with the hash that the reference says is the value, any other may be anything.
+        """
+        offset, length = self._columns["offset"][number], self._columns["length"][number]
+        return self._reader.read_at(offset + _OWN_KEY, max(0, length - _OWN_KEY))
 
     def entries(self) -> Iterator[tuple[int, str, bytes]]:
         """Yield number, reference and text of every value, unchecked, in file order; the file is read in slices."""

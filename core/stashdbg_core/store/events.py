@@ -134,7 +134,7 @@ class FileEvents(EventSequence):
         if size > 2 * sum(lengths) + _STRETCH:
             return True
         text = self._source.read_at(low, size)
-        return b'"%b"' % field.encode() in text or b"\\u00" in text
+        return b'"%b"' % field.encode() in text or (b"\\" in text and b"\\u00" in text)  # one byte is found faster
 
     def blob_column(self, part: str, start: int, stop: int) -> Sequence[int]:
         """Return the numbers of a slice's values (``ref``) or inputs (``input_ref``); negative when not there."""

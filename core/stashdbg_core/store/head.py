@@ -1,7 +1,7 @@
 """The first events of a big file at once, while its index is still being made.
 
 Only the head of the file is read. A value is searched for when it is looked at; writers put values in the order of
-their first use, so those of the first events lie close together.
+their first use, so those of the first events lie close together, and the next search starts at the first one found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEAD = 1 << 20
 _SLICE = 1 << 21
 
 
-def open_head(path: str | os.PathLike[str], count: int = 200, *, limits: Limits = Limits()) -> Recording | None:  # noqa: B008
+def open_head(path: str | os.PathLike[str], count: int = 200, *, limits: Limits = Limits()) -> Recording | None:
     """Open the first events of a file, or return None where they do not stand near its beginning.
 
     The recording has the note ``head`` unless those are all its events.
@@ -104,6 +104,8 @@ class HeadBlobs(BlobTable):
         self._start = start
         self._limits = limits
         self._kept: dict[str, Payload] = {}
+        self._first = start
+        """Where the first value stands of those found."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -153,15 +155,21 @@ class HeadBlobs(BlobTable):
         return payload.raw
 
     def _search(self, ref: str) -> bytes | None:
-        """Return the text of a value by looking for its key from the first event on."""
+        """Return the text of a value by looking for its key, first where values were found."""
         key = encode_plain(ref)
-        offset = self._start
-        while offset < self._source.size:
+        known = self._first
+        raw = self._search_between(key, known, self._source.size)
+        return raw if raw is not None else self._search_between(key, self._start, known)
+
+    def _search_between(self, key: bytes, offset: int, end: int) -> bytes | None:
+        while offset < end:
             block = self._source.read_at(offset, _SLICE)
             place = block.find(key)
             while place >= 0:
                 raw = self._value_after(offset + place + len(key))
                 if raw is not None:
+                    found = offset + place
+                    self._first = found if self._first == self._start else min(self._first, found)
                     return raw
                 place = block.find(key, place + 1)
             offset += max(1, len(block) - len(key)) if offset + len(block) < self._source.size else len(block)

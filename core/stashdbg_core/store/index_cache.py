@@ -106,7 +106,7 @@ def save_index(index: Index, source: FileSource, file: Path) -> None:
     write_atomic(file, lambda stream: stream.writelines(parts))
 
 
-def open_cached(path: str | os.PathLike[str], *, limits: Limits = Limits()) -> Recording | None:  # noqa: B008
+def open_cached(path: str | os.PathLike[str], *, limits: Limits = Limits()) -> Recording | None:
     """Open a file by its cached index; None if there is none that fits."""
     source = FileSource(path)
     index = load_index(source, cache_path(source)) if source.size >= BIG else None
@@ -116,7 +116,7 @@ def open_cached(path: str | os.PathLike[str], *, limits: Limits = Limits()) -> R
 def open_in_process(
     path: str | os.PathLike[str],
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits = Limits(),
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Recording | None:
     """Open a file while another process makes its index, so that this one stays free; None when cancelled.

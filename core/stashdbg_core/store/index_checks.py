@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stashdbg_core.model import RETURN, THROW
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.index import ODD_ORDINAL, Found, NoteBook, reorder
+
+_LONGEST_COUNT = 15
+"""Digits."""
 
 
 def put_in_order(found: Found) -> None:
@@ -33,6 +36,15 @@ def put_in_order(found: Found) -> None:
             which = f"seq {before + 1}" if seq == before + 2 else f"seq {before + 1} to {seq - 1}"
             notes.add("seq-gap", f"no event has {which}", seq=seq)
         before = seq
+
+
+def note_dropped(meta: Mapping[str, bytes], notes: NoteBook) -> int:
+    """Say how many events the recorder could not keep; return that."""
+    raw = meta.get("droppedEvents", b"0")
+    count = int(raw) if raw.isdigit() and len(raw) <= _LONGEST_COUNT else 0
+    if count:
+        notes.add("dropped", "1 event was not recorded" if count == 1 else f"{count:,} events were not recorded")
+    return count
 
 
 def note_damaged(found: Found) -> None:

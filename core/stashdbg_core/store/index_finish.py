@@ -12,7 +12,14 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.index import MISSING, NONE, Found, Index, NoteBook
-from stashdbg_core.store.index_checks import note_damaged, note_missing, note_ordinals, note_outcomes, put_in_order
+from stashdbg_core.store.index_checks import (
+    note_damaged,
+    note_dropped,
+    note_missing,
+    note_ordinals,
+    note_outcomes,
+    put_in_order,
+)
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import split_object
 from stashdbg_core.store.source import Source
@@ -31,6 +38,7 @@ def make_index(found: Found, source: Source, limits: Limits) -> Index:
     identity = _identity(top.pop("id", None), notes)
     meta = _object(top.pop("meta", None), notes, limits)
     top.pop("version", None)
+    note_dropped(meta, notes)
     twice = _settle(found, source, limits)
     return Index(identity, meta, top, found.events, found.blobs, twice, notes.notes())
 

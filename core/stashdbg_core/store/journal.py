@@ -162,8 +162,8 @@ def _cut_off(fd: int, length: int) -> bool:
 def _cannot_create(path: Path, error: OSError) -> StashError:
     shown = shorten(str(path), 200)
     if isinstance(error, FileExistsError):
-        return invalid_input(f"the journal {shown} exists", hint="Open it, or record under another name.")
+        return invalid_input(f"the journal {shown} exists", hint="open it, or record under another name")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return not_found(f"cannot make {shown}: its directory does not exist", hint="Make the directory first.")
+        return not_found(f"cannot make {shown}: its directory does not exist", hint="make the directory first")
     reason = error.strerror or "the file system refused"
-    return invalid_input(f"cannot make {shown}: {reason}", hint="Check space and permissions.")
+    return invalid_input(f"cannot make {shown}: {reason}", hint="check space and permissions")

@@ -19,7 +19,8 @@ from stashdbg_core.parse import parse_json
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.compact import is_strict_json, strict_line
 from stashdbg_core.store.events import FileEvents
-from stashdbg_core.store.index import MISSING, Found, decode_rows, ref_hash, reorder
+from stashdbg_core.store.index import MISSING, Found, NoteBook, decode_rows, ref_hash, reorder
+from stashdbg_core.store.index_checks import note_dropped
 from stashdbg_core.store.index_finish import finish
 from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, END, EVENT_START, HEADER_START, META_START
 from stashdbg_core.store.limits import Limits
@@ -208,7 +209,10 @@ def recording_of_journal(journal: Journal, source: Source) -> Recording:
     if journal.torn_at is not None:
         what = f"the file ends within a line at byte {journal.torn_at}"
         notes.append(Note("truncated", what, offset=journal.torn_at))
-    gaps = events.seq_at(len(events) - 1) + 1 - len(events) if len(events) else 0
+    dropped = NoteBook()
+    gaps = (events.seq_at(len(events) - 1) + 1 - len(events)) if len(events) else 0
+    gaps -= note_dropped(journal.meta, dropped)
+    notes += dropped.notes()
     if gaps > 0:
         what = "1 call" if gaps == 1 else f"{gaps} calls"
         notes.append(Note("in-flight", f"{what} had started and not finished when the recording ended"))
@@ -259,5 +263,5 @@ def _check_version(parts: dict[str, msgspec.Raw]) -> None:
     if version != str(FORMAT_VERSION).encode():
         raise invalid_recording(
             f"the journal's version is not {FORMAT_VERSION}, the one this build reads",
-            hint="Open it with the stashdbg that wrote it, or a newer one.",
+            hint="open it with the stashdbg that wrote it, or a newer one",
         )

@@ -30,7 +30,7 @@ _HEAD = 1 << 16
 _JOURNAL = b'{"stash":"journal"'
 
 
-def open_recording(path: str | os.PathLike[str], *, limits: Limits = Limits()) -> Recording:  # noqa: B008  (frozen)
+def open_recording(path: str | os.PathLike[str], *, limits: Limits = Limits()) -> Recording:
     """Open a version-1 recording in any layout, or a journal.
 
     Raises:
@@ -39,7 +39,7 @@ def open_recording(path: str | os.PathLike[str], *, limits: Limits = Limits()) -
     return read_source(FileSource(path), limits, Path(path))
 
 
-def read_recording(data: bytes, *, limits: Limits = Limits()) -> Recording:  # noqa: B008
+def read_recording(data: bytes, *, limits: Limits = Limits()) -> Recording:
     """Read a recording from memory.
 
     Raises:

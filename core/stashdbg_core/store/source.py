@@ -14,6 +14,7 @@ from typing import Protocol
 
 from stashdbg_core.errors import ErrorCode, StashError, not_found
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.near_name import near_name
 
 _WINDOW = 64 * 1024 * 1024
 
@@ -157,7 +158,8 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 def _unreadable(name: str, error: OSError | ValueError) -> StashError:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT or number == errno.ENOTDIR:
-        return not_found(f"no such file: {name}", hint="check the path")
+        near = near_name(name)
+        return not_found(f"no such file: {name}", hint=f"did you mean {near}?" if near else "check the path")
     if number in (errno.EACCES, errno.EPERM):
         return not_found(f"not permitted to read {name}", hint="check who may read it")
     reason = os.strerror(number) if number is not None else "not a usable path"
