@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import textual._wait
+from textual.worker import WorkerCancelled
 
 from stashdbg_tui.app import StashApp
 
@@ -60,7 +62,8 @@ class Driver:
     async def settle(self) -> None:
         for _ in range(400):
             await self.pilot.pause()
-            await self.app.workers.wait_for_complete()
+            with suppress(WorkerCancelled):  # an app that ends cancels what has just told it to
+                await self.app.workers.wait_for_complete()
             await self.pilot.pause()
             if self.screen.payload.settled and not self.screen.busy:
                 return
@@ -79,7 +82,10 @@ class Driver:
 
     @property
     def status(self) -> str:
-        return self.lines()[-2]
+        """The status line; the lines of a long message as one."""
+        tall = self.screen.status.size.height if self.app.screen is self.screen else 1
+        first, *more = self.lines()[-1 - max(tall, 1) : -1]
+        return " ".join([first.rstrip(), *(line.strip() for line in more)]) if more else first
 
     @property
     def position(self) -> int:

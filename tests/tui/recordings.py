@@ -208,6 +208,9 @@ class Endless(Sequence[RecordedEvent]):
     def at_at(self, index: int) -> float | None:
         return BEGAN + index * 10
 
+    def thread_at(self, index: int) -> str | None:
+        return None
+
 
 def endless_run(count: int) -> Recording:
     """A run of ``count`` events over a few values."""

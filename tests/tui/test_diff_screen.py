@@ -127,6 +127,29 @@ def test_changes_are_gone_along_and_lead_back_to_where_they_come_from(compare):
     compare(test)
 
 
+def test_measured_values_are_one_line_until_they_are_asked_for(compare, recordings):
+    made = []
+    for token in ("f81d4fae-7dec", "6ba7b810-9dad"):
+        tape = recordings.Tape(token)
+        tape.add("random", "uuid4", token)
+        tape.add("tool", "pay", "ok", {"token": token})
+        made.append(tape.done())
+
+    async def test(d):
+        assert "≈ 1 random value differs: same place, another value · m shows them" in d.text()
+        assert len(d.seen) == 1 and "difference 1 of 1 · changed · event 1 tool pay" in d.status
+        assert "flows from event 0 random uuid4" in d.text()
+        await d.press("n")
+        assert "no later difference; 1 in all" in d.status
+        await d.press("m")
+        assert "m folds them" in d.text() and any("uuid4" in line and "≈←" in line for line in d.lines())
+        await d.press("m", "B")  # where it comes from is shown, folded or not
+        assert "m folds them" in d.text() and "measured · event 0 random uuid4" in d.status
+        assert "a value that is read has no input" in d.text()
+
+    assert not compare(test, made).diff_screen.comparison.same
+
+
 def test_a_filter_shows_a_kind_and_escape_brings_all_back(compare):
     async def test(d):
         await d.press("f")

@@ -58,16 +58,18 @@ def test_a_filter_hides_moves_the_cursor_and_steps_along_what_is_left(drive, age
     async def test(d):
         await d.press("f", *"channel:tool", "enter")
         events = d.screen.session.recording.events
-        assert len(d.screen.rows) == sum(event.channel == "tool" for event in events)
+        assert len(d.screen.session.rows) == sum(event.channel == "tool" for event in events)
         assert events[d.position].channel == "tool" and "filter channel:tool" in d.status
-        await d.press("j", "j")
-        assert events[d.position].channel == "tool"
+        shown = [place for place, event in enumerate(events) if event.channel == "tool"]
+        row = shown.index(d.position)
+        await d.press("j", "j", "j", "k")
+        assert d.position == shown[row + 2]
         await d.press("exclamation_mark")
         assert events[d.position].channel != "tool"
         await d.press("G")
         assert events[d.position].channel != "tool"
         await d.press("escape")
-        assert len(d.screen.rows) == len(events) and "filter" not in d.status
+        assert len(d.screen.session.rows) == len(events) and "filter" not in d.status
 
     drive(test, recording=agent, size=(130, 40))
 
@@ -77,7 +79,7 @@ def test_a_filter_that_leaves_nothing_says_so_and_escape_clears_it(drive, agent)
         await d.press("f", *"channel:nope", "enter")
         assert "no events match channel:nope" in d.text() and "all 39 are hidden" in d.text()
         await d.press("j", "G", "escape")
-        assert len(d.screen.rows) == 39 and "no events match" not in d.text()
+        assert len(d.screen.session.rows) == 39 and "no events match" not in d.text()
 
     drive(test, recording=agent)
 
@@ -86,7 +88,7 @@ def test_a_query_that_is_none_names_the_column_and_changes_nothing(drive, agent)
     async def test(d):
         await d.press("f", *"chanel:llm", "enter")
         assert "column" in d.status
-        assert len(d.screen.rows) == 39
+        assert len(d.screen.session.rows) == 39
 
     drive(test, recording=agent, size=(160, 30))
 
@@ -99,11 +101,11 @@ def test_repeats_are_hidden_and_shown_again(drive, recordings):
 
     async def test(d):
         await d.press("H")
-        assert len(d.screen.rows) == 2 and "repeats hidden" in d.status
+        assert len(d.screen.session.rows) == 2 and "repeats hidden" in d.status
         await d.press("j")
         assert d.position == 5
         await d.press("H")
-        assert len(d.screen.rows) == 6
+        assert len(d.screen.session.rows) == 6
 
     drive(test, recording=tape.done(), size=(130, 30))
 
@@ -128,8 +130,8 @@ def test_folded_lanes_are_one_row_a_stretch(drive, agent):
         await d.press("T")
         assert "worker-1" in d.text() and "main, without a name" in d.text()
         await d.press("enter")
-        assert len(d.screen.rows) < 39 and "▸" in d.text()
+        assert len(d.screen.session.rows) < 39 and "▸" in d.text()
         await d.press("enter", "escape")
-        assert len(d.screen.rows) == 39
+        assert len(d.screen.session.rows) == 39
 
     drive(test, recording=agent, size=(130, 40))

@@ -192,6 +192,20 @@ def test_no_editor_says_so_and_the_value_can_be_edited_here(debug, monkeypatch):
     debug(test)
 
 
+def test_without_an_editor_of_the_users_own_the_one_inside_is_used(debug, monkeypatch):
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    async def test(d):
+        await answer(d, "e")
+        assert isinstance(d.app.screen, InlineScreen)
+        assert "set EDITOR to use your own editor" in d.text() and "Esc or Ctrl+O" in d.text()
+        await answer(d, "escape")
+        assert "no change, no fork" in d.status
+
+    debug(test, size=(110, 24))
+
+
 def test_inline_editing_of_a_streamed_message(debug):
     async def test(d):
         await answer(d, "j", "I")

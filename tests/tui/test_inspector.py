@@ -18,7 +18,7 @@ def test_every_tab_reads_the_call_in_its_way(drive, agent):
         await d.press("v")
         assert "agent.py:88 ask" in d.text()
 
-    drive(test, recording=agent, size=(150, 50))
+    drive(test, recording=agent, size=(150, 60))
 
 
 def test_the_chat_shows_results_beneath_their_calls(drive, recordings):

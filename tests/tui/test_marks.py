@@ -14,9 +14,9 @@ def test_bookmarks_are_set_gone_along_listed_and_taken_away(drive, agent):
         await d.press("u")
         assert d.position == 5 and "*" in d.lines()[1]
         await d.press("M")
-        assert len(d.screen.rows) == 2
+        assert len(d.screen.session.rows) == 2
         await d.press("M", "apostrophe")
-        assert "marks" in d.text() and d.app.focused is d.screen.panel
+        assert "Marks" in d.text() and d.app.focused is d.screen.panel
         await d.press("minus")
         assert d.screen.session.notebook.bookmarks == (5,)
         await d.press("escape", "X")

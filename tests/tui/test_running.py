@@ -139,7 +139,7 @@ def test_leaving_asks_while_a_program_runs_and_stops_it(drive, branch, server, t
         await d.press("e")
         assert "the program is still running" in d.status  # an edit needs a recording that has ended
         await d.press("q")
-        assert "a program is running  s stop it and leave" in d.text()
+        assert "is running  s stop it and leave" in d.text() and "python" in d.text()
         await d.press("escape")
         assert d.screen.runs and not d.app._exit
         await d.press("Q", "s")
@@ -224,6 +224,26 @@ def test_what_why_lists_is_tested_and_only_that_is_called_causal(drive, branch, 
 
     drive(test, paths=[tmp_path / "run.json"])
     assert sorted(path.name for path in (tmp_path / "run-ablation").iterdir())[0].startswith("as-recorded")
+
+
+def test_outputs_that_are_tested_are_left_only_by_stopping_the_runs(drive, branch, server, tmp_path):
+    server.delay = 60
+
+    async def test(d):
+        await d.press("G", "W", "ctrl+t")
+        asked = len(server.requests)
+        await d.pilot.press("enter")
+        end = time.monotonic() + SECONDS
+        while len(server.requests) == asked and time.monotonic() < end:
+            await d.pilot.pause(0.02)
+        await d.pilot.press("q", "Q", "ctrl+q")
+        assert isinstance(d.app.screen, AblateDialog) and d.app.screen.working and not d.app._exit
+        assert "Esc stops" in d.text()
+        await d.pilot.press("escape")
+        await until(d, lambda: d.app.screen.result is not None)
+        assert d.app.screen.result.interrupted and "stopped, and the runs that had" in d.text()
+
+    drive(test, paths=[tmp_path / "run.json"])
 
 
 def test_a_planted_command_is_not_run_to_test_causes(drive, tmp_path):

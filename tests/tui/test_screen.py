@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.events import Key, MouseScrollDown
 
-from stashdbg_core.model import RawObject, Recording
+from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 from stashdbg_core.store.writer import write_recording
@@ -349,7 +349,11 @@ def test_little_room_is_shared_out_by_what_matters(drive, agent):
     async def test(d):
         assert "? help  q quit" in d.lines()[-1] and "actions" not in d.lines()[-1]
         await d.press("colon", *"zz", "enter")
-        assert d.lines()[-2].rstrip().endswith("…")  # a cut shows
+        said = " ".join(line.strip() for line in d.lines()[-4:-1])
+        assert said.endswith("there is")  # a message is never cut: its line grows
+        assert "…" not in said
+        await d.press("j")
+        assert d.status.startswith(" event 1") and d.lines()[-3].strip() == d.lines()[-4].strip() == ""
 
     drive(test, recording=agent, size=(50, 18))
     drive(_tabs_keep_their_names, recording=agent, size=(80, 24))
@@ -358,3 +362,27 @@ def test_little_room_is_shared_out_by_what_matters(drive, agent):
 async def _tabs_keep_their_names(d):
     await d.press(*"jj")
     assert "1 value  2 input  3 change  4 chat  5 state  6 source  7 fields  8 raw" in d.text()
+
+
+def test_the_file_is_named_where_there_is_room(drive, agent, tmp_path):
+    path = write_recording(agent, tmp_path / "refund.json")
+
+    async def wide(d):
+        assert d.status.rstrip().endswith("  refund.json")
+
+    async def narrow(d):
+        assert "refund" not in d.status
+
+    drive(wide, paths=[path], size=(100, 24))
+    drive(narrow, paths=[path], size=(50, 18))
+
+
+@pytest.mark.parametrize(("ms", "gap"), [(None, "step    made"), (12.5, "step     12 ms  made")])
+def test_durations_have_a_column_only_where_there_are_any(drive, ms, gap):
+    blobs = BlobStore()
+    event = RecordedEvent(seq=0, channel="llm", key="step", ordinal=0, outcome="return", ref=blobs.put("made"), ms=ms)
+
+    async def test(d):
+        assert any(gap in line for line in d.lines()), d.text()
+
+    drive(test, recording=Recording("r", EventList([event]), blobs, RawObject.of({})), size=(100, 24))

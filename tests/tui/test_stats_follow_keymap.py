@@ -132,3 +132,18 @@ def test_presets_are_whole_keymaps_and_a_strange_one_is_named():
 def test_keys_of_screens_that_never_meet_may_be_the_same():
     assert checked({"step.over": "f3", "change.next": "f3"})[1] == []
     assert "taken by" in checked({"step.over": "f3", "fold": "f3"})[1][0]
+
+
+def test_help_begins_with_the_keys_of_the_screen_it_was_asked_on(drive, agent, tmp_path):
+    path = write_recording(agent, tmp_path / "run.json")
+
+    async def test(d):
+        await d.press("question_mark")
+        assert first_group(d) == "Move"
+        await d.press("escape", "t", "question_mark")
+        assert first_group(d) == "Forks"
+
+    def first_group(d):
+        return str(d.app.screen.query_one("#help-text").content).split("\n\n")[1].split("\n")[0]
+
+    drive(test, paths=[path], size=(120, 30))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
+import signal
 import sys
+import termios
 import time
 
 import pytest
@@ -28,6 +31,21 @@ class Broken(StashApp):
         raise RuntimeError("a fault of ours")
 
 Broken().run()
+"""
+
+STUCK = """
+import time
+from stashdbg_tui.app import StashApp
+from stashdbg_tui.workers import threads
+
+threads.PATIENCE = 0.1
+
+class Stuck(StashApp):
+    def on_mount(self):
+        self.run_worker(lambda: time.sleep(3600), thread=True)
+        self.call_later(self.exit)
+
+Stuck().run()
 """
 
 
@@ -60,6 +78,9 @@ class Terminal:
             self.seen += chunk
             return bool(chunk)
         return True
+
+    def modes(self) -> list[object]:
+        return termios.tcgetattr(self.fd)
 
     def send(self, keys: bytes) -> None:
         os.write(self.fd, keys)
@@ -156,3 +177,62 @@ def test_a_value_is_edited_in_a_real_editor_and_the_screen_and_its_keys_come_bac
     assert terminal.finish() == 0
     forks = [file for file in tmp_path.glob("*.json") if file != path]
     assert [open_recording(fork).blobs.tree(open_recording(fork).events[1].ref) for fork in forks] == [{"city": "Rome"}]
+
+
+ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 130}
+
+
+@pytest.mark.parametrize("number", ENDINGS, ids=lambda number: number.name)
+def test_a_signal_that_ends_the_program_gives_the_terminal_back(agent, tmp_path, number):
+    terminal = Terminal(PROGRAM, str(write_recording(agent, tmp_path / "run.json")))
+    before = terminal.modes()
+    terminal.wait_for(b"event 0")
+    assert terminal.modes() != before
+    os.kill(terminal.pid, number)
+    terminal.wait_for(b"\x1b[?25h")
+    assert terminal.modes() == before
+    assert terminal.finish() == ENDINGS[number]
+    assert b"\x1b[?1049l" in terminal.seen
+
+
+def test_the_screen_comes_back_from_any_pause_and_gives_the_terminal_back(agent, tmp_path):
+    terminal = Terminal(PROGRAM, str(write_recording(agent, tmp_path / "run.json")))
+    before = terminal.modes()
+    terminal.wait_for(b"event 0")
+    for number in (signal.SIGSTOP, signal.SIGTSTP):
+        for _ in range(2):
+            os.kill(terminal.pid, number)
+        os.waitpid(terminal.pid, os.WUNTRACED)
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.wait_for(b"\x1b[?1049h")
+        terminal.wait_for(b"event 0")
+    terminal.send(b"Q")
+    terminal.wait_for(b"\x1b[?25h")
+    assert terminal.modes() == before
+    assert terminal.finish() == 0
+
+
+@pytest.mark.parametrize("before", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "])
+def test_a_terminal_that_goes_away_ends_the_program(agent, tmp_path, before):
+    terminal = Terminal(before + PROGRAM, str(write_recording(agent, tmp_path / "run.json")))
+    terminal.wait_for(b"event 0")
+    os.close(terminal.fd)
+    _, status = os.waitpid(terminal.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 129
+
+
+def test_work_that_does_not_end_keeps_no_program_alive_that_was_left():
+    assert Terminal(STUCK).finish() == 0
+
+
+def test_sixteen_colours_are_those_of_the_terminal_and_ctrl_z_goes_to_the_shell(agent, tmp_path):
+    terminal = Terminal(PROGRAM, str(write_recording(agent, tmp_path / "run.json")), TERM="xterm", COLORTERM="")
+    terminal.wait_for(b"event 0")
+    assert re.search(rb"\x1b\[(?:\d+;)*3[1-6][;m]", terminal.seen), terminal.seen
+    terminal.send(b"\x1a")
+    terminal.wait_for(b"\x1b[?1049l")
+    assert os.WIFSTOPPED(os.waitpid(terminal.pid, os.WUNTRACED)[1])
+    os.kill(terminal.pid, signal.SIGCONT)
+    terminal.wait_for(b"event 0")
+    terminal.send(b"Q")
+    assert terminal.finish() == 0

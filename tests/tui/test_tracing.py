@@ -53,7 +53,7 @@ def test_why_lists_evidence_and_is_jumped_along(drive, refund):
     async def test(d):
         await d.press("x", "W")
         text = d.text()
-        assert "why the input of event 5" in text and "event 3" in text and "characters verbatim" in text
+        assert "Why the input of event 5" in text and "event 3" in text and "characters verbatim" in text
         assert "caus" not in text.replace("not causes", "")
         await d.press("j", "enter")
         assert d.position == 3 and d.app.focused is d.screen.panel

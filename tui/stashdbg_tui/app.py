@@ -5,6 +5,7 @@ The first frame is drawn before any file is read. Nothing here computes what is 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui.bindings import bindings
+from stashdbg_tui.command import MAIN_SCOPES
 from stashdbg_tui.crash import crash_report
 from stashdbg_tui.history import History, history_path
 from stashdbg_tui.keymap import keymap_path, read_keymap
@@ -35,9 +37,11 @@ from stashdbg_tui.workers.loader import (
     RunsFound,
     load,
 )
+from stashdbg_tui.workers.threads import WorkThreads
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.driver import Driver
     from textual.message import Message
 
     from stashdbg_core.session.choices import Choice
@@ -111,8 +115,9 @@ class StashApp(App[None]):
         """Whether the head of a large file is shown and the rest is being read."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        name = theme or os.environ.get("TEXTUAL_THEME") or DARK.name
-        name = _SHORT.get(name, name)
+        wanted = theme or os.environ.get("TEXTUAL_THEME")
+        self._picks_colours = not wanted and not without_colour
+        name = _SHORT.get(wanted, wanted) if wanted else DARK.name
         if name not in self.available_themes:
             raise invalid_input(f"no theme called {name!r}", hint=f"try {', '.join(_SHORT)}")
         self.theme = name
@@ -124,6 +129,8 @@ class StashApp(App[None]):
         from stashdbg_core.formats.recent import recent_path
 
         self.recent_file = recent_path()
+        if self._picks_colours and self.console.color_system == "standard":
+            self.theme = _SHORT["ansi"]  # of 16 colours, ours would all become the same grey
         self.ascii_only = "utf" not in (sys.__stderr__.encoding if sys.__stderr__ else "utf-8").lower()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -132,6 +139,19 @@ class StashApp(App[None]):
             return ANSI
         known = self.current_theme.to_color_system().generate()
         return {name: _resolved(value, known) for name, value in FALLBACK.items()}
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver of this platform; on a terminal the one that always gives it back."""
+        found = super().get_driver_class()
+        if found.__name__ != "LinuxDriver":
+            return found
+        from stashdbg_tui.terminal_driver import TerminalDriver
+
+        return TerminalDriver
+
+    def on_load(self) -> None:
+        """Let nothing that still works when the screen is left hold the program up."""
+        asyncio.get_running_loop().set_default_executor(WorkThreads())
 
     async def on_mount(self) -> None:
         """Start to read, and make the screen meanwhile."""
@@ -151,6 +171,11 @@ class StashApp(App[None]):
             self._wait_for(first)
         elif self._given is None:
             self.action_choose_file()
+
+    def take_up(self, path: Path) -> None:
+        """Offer a file among the recordings that can be opened again."""
+        if path not in self.paths:
+            self.paths.append(path)
 
     def open_file(self, path: Path) -> None:
         """Open another file in place of the one shown."""
@@ -183,7 +208,8 @@ class StashApp(App[None]):
     @on(HeadLoaded)
     def _head_loaded(self, message: HeadLoaded) -> None:
         self._opening, self._reading = None, True
-        self.main_screen.show_recording(message.recording, progress="reading the rest…")
+        partial = "the rest of the file is still being read"
+        self.main_screen.show_recording(message.recording, progress="reading the rest…", partial=partial)
 
     @on(ReadingOn)
     def _reading_on(self, message: ReadingOn) -> None:
@@ -195,8 +221,8 @@ class StashApp(App[None]):
     @on(RecordingLoaded)
     def _recording_loaded(self, message: RecordingLoaded) -> None:
         self._opening, self._reading, self._chose = None, False, False
-        if message.recording.path is not None and message.recording.path not in self.paths:
-            self.paths.append(message.recording.path)
+        if message.recording.path is not None:
+            self.take_up(message.recording.path)
         self.main_screen.show_recording(message.recording)
 
     @on(ArchiveOpened)
@@ -239,7 +265,7 @@ class StashApp(App[None]):
             return False
         self.workers.cancel_group(self, "load")
         self._reading = False
-        self.main_screen.show_progress("only the beginning was read")
+        self.main_screen.show_progress("only the beginning was read", partial="only the beginning of the file was read")
         return True
 
     @on(LoadFailed)
@@ -261,10 +287,10 @@ class StashApp(App[None]):
             self.push_screen(Palette(id="--command-palette"))
 
     def action_help(self) -> None:
-        """Show every key."""
+        """Show every key, those of this screen first."""
         from stashdbg_tui.screens.help import HelpScreen
 
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(getattr(self.screen, "SCOPES", None) or MAIN_SCOPES))
 
     def action_close(self) -> None:
         """Close the topmost view; leave when it is the last. A program that runs there is asked about first."""

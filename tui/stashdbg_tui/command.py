@@ -14,7 +14,7 @@ Scope: TypeAlias = Literal[
 MAIN_SCOPES: tuple[Scope, ...] = ("app", "main", "timeline", "inspector", "panel")
 """What the palette offers on the main screen; other screens name their own in ``SCOPES``."""
 
-GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Branches", "Compare", "Trust", "Dialogs", "General")
+GROUPS = ("Move", "Find", "Inspect", "Trace", "Marks", "Panes", "Forks", "Compare", "Trust", "Dialogs", "General")
 """Help groups, in the order of the help screen."""
 
 

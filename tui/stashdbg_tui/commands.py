@@ -148,7 +148,7 @@ WHERE: dict[Scope, str] = {
     "diff": "comparison",
     "diff-rows": "comparison, timelines",
     "diff-text": "comparison, what differs",
-    "forks": "tree of branches",
+    "forks": "tree of forks",
     "report": "bug report",
     "reader": "help, statistics",
     "menu": "menu of actions",

@@ -6,7 +6,7 @@ import base64
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from stashdbg_core.errors import StashError, not_found
 from stashdbg_core.model import RecordedEvent, Recording
@@ -15,17 +15,23 @@ from stashdbg_core.session.fields import event_fields
 from stashdbg_core.session.inspection import Part, ref_of, whole_value
 from stashdbg_core.session.words import size_words
 
+if TYPE_CHECKING:
+    from textual.app import App
+
 CLIPBOARD_BYTES = 74_994
 """Encoded bytes that terminals are known to take in one OSC 52 sequence."""
 
 
-def copy_note(text: str) -> tuple[str | None, str]:
-    """Return what of a text can be copied, None where it is too much, and a sentence about it."""
+def to_clipboard(app: App[Any], text: str, *, named: bool = False) -> str:
+    """Copy a text if it is not too much, and return a sentence that names it or its size."""
     raw = text.encode("utf-8", "replace")
     if len(base64.b64encode(raw)) > CLIPBOARD_BYTES:
-        return None, f"{size_words(len(raw))} is more than terminals take; :write FILE saves it"
+        return f"{size_words(len(raw))} is more than terminals take; :write FILE saves it"
+    app.copy_to_clipboard(raw.decode("utf-8"))
+    if named:
+        return f"copied {shorten(text, 200)}"
     hidden = "; it holds control or invisible characters" if sanitize(text) != text else ""
-    return raw.decode("utf-8"), f"copied {size_words(len(raw))} if the terminal allows OSC 52{hidden}"
+    return f"copied {size_words(len(raw))} if the terminal allows OSC 52{hidden}"
 
 
 def value_text(recording: Recording, event: RecordedEvent, part: Part) -> str:

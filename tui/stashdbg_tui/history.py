@@ -6,6 +6,8 @@ lie beside the one it was confirmed for. A file that cannot be read or written c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import msgspec
@@ -54,9 +56,11 @@ class History:
         if kind not in _KEPT_KINDS:
             self._unkept.setdefault(kind, []).append(line)
             return
-        held = self._read()
-        held.lines[kind] = [*held.lines.get(kind, []), line][-MOST_LINES:]
-        self._write(held)
+
+        def add(held: _File) -> None:
+            held.lines[kind] = [*held.lines.get(kind, []), line][-MOST_LINES:]
+
+        self._change(add)
 
     def folders(self, recording: Recording) -> tuple[Path, ...]:
         """Return the folders that were confirmed for recordings of this place, the latest first."""
@@ -64,12 +68,15 @@ class History:
 
     def add_folder(self, recording: Recording, folder: Path) -> bool:
         """Keep a folder; tell whether it is kept beyond this session."""
-        held, place = self._read(), _place(recording)
-        others = [other for other in held.sources.pop(place, []) if other != str(folder)]
-        held.sources[place] = [str(folder), *others][:_MOST_FOLDERS]
-        for old in list(held.sources)[:-_MOST_PLACES]:
-            del held.sources[old]
-        return self._write(held)
+        place = _place(recording)
+
+        def add(held: _File) -> None:
+            others = [other for other in held.sources.pop(place, []) if other != str(folder)]
+            held.sources[place] = [str(folder), *others][:_MOST_FOLDERS]
+            for old in list(held.sources)[:-_MOST_PLACES]:
+                del held.sources[old]
+
+        return self._change(add)
 
     def _held(self) -> _File:
         if self._known is None:
@@ -87,19 +94,30 @@ class History:
         except (OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
             return known
 
-    def _write(self, held: _File) -> bool:
-        self._known = held
+    def _change(self, change: Callable[[_File], None]) -> bool:
+        """Change what the file says now, and what is known of it; tell whether that is kept."""
         if self.path is None:
+            change(self._held())
             return False
-        from stashdbg_core.store.atomic import write_atomic
+        from stashdbg_core.store.state_file import changing
 
-        data = stored_form(msgspec.to_builtins(held)) + b"\n"
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomic(self.path, lambda file: file.write(data), overwrite=True, mode=0o600)
-        except (OSError, StashError):
-            return False
-        return True
+        with ExitStack() as stack:
+            with suppress(OSError):  # a folder that cannot be made cannot be written to either
+                stack.enter_context(changing(self.path))
+            self._known = held = self._read()
+            change(held)
+            return _write(held, self.path)
+
+
+def _write(held: _File, path: Path) -> bool:
+    from stashdbg_core.store.atomic import write_atomic
+
+    data = stored_form(msgspec.to_builtins(held)) + b"\n"
+    try:
+        write_atomic(path, lambda file: file.write(data), overwrite=True, mode=0o600)
+    except StashError:
+        return False
+    return True
 
 
 def history_path() -> Path:

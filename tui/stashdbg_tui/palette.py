@@ -65,5 +65,4 @@ class CommandsProvider(Provider):
                 run = partial(screen.run_action, entry.action)
                 yield Content(entry.title), Content(help_text).markup, run
         for path in app.paths[: 50 if len(app.paths) > 1 else 0]:
-            name = f"run {path.name} of {path.parent.name}" if path.name.isdecimal() else path.name
-            yield safe.line(f"Open {name}"), "Show this recording.", partial(app.open_file, Path(path))
+            yield safe.line(f"Open {safe.file_name(path)}"), "Show this recording.", partial(app.open_file, Path(path))

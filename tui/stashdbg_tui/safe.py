@@ -7,6 +7,8 @@ makes ``Content`` or segments from data.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from textual.content import Content
@@ -17,7 +19,7 @@ from stashdbg_core.sanitize import sanitize, sanitize_line
 TAB = 4
 """Cells between tab stops."""
 
-_ASCII = str.maketrans("▌●✎Δ◆▪◇·▸○└…×→▲─│┃┊▁▂▃▄▅▆▇█▾▶↓↑", ">o+d*=x.>o`~x>^-||:.,,--=##v>vV")
+_ASCII = str.maketrans("▌●✎Δ◆▪◇·▸○└…×→▲─│┃┊▁▂▃▄▅▆▇█▾▶↓↑≠↕≈↰←╌╱⋯–", ">o+d*=x.>o`~x>^-||:.,,--=##v>vV!%=^<-/.-")
 """One cell each, so that nothing moves."""
 
 
@@ -57,6 +59,11 @@ def fit(text: str, width: int) -> str:
     if width == 1:
         return "…"
     return (head[: width - 1] if head.isascii() else set_cell_size(head, width - 1)) + "…"
+
+
+def file_name(path: Path) -> str:
+    """Return what a recording is called: its file, or which run of a file; safe text."""
+    return shown(f"run {path.name} of {path.parent.name}" if path.name.isdecimal() else path.name)
 
 
 def pieces(text: str, width: int) -> list[str]:

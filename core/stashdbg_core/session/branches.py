@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stashdbg_core.lineage import Branch, Lineage
 from stashdbg_core.model import Recording
+from stashdbg_core.session.words import counted
 
 _DEEPEST = 40
 """Levels that are indented; deeper ones stand under each other."""
@@ -32,7 +33,7 @@ class BranchLine:
         branch = self.branch
         if branch.file is None:
             return "not in this folder"
-        count = "" if branch.events is None else f"{branch.events:,} event{'' if branch.events == 1 else 's'}"
+        count = "" if branch.events is None else counted(branch.events, "event")
         at = "" if branch.at is None else f"forked at event {branch.at}"
         put_in = {"value": " with another value", "error": " with an error"}.get(branch.override or "", "")
         return ", ".join(part for part in (count, f"{at}{put_in}".strip()) if part)

@@ -41,6 +41,10 @@ class Columns(Protocol):
         """Return its start in milliseconds since the epoch."""
         ...
 
+    def thread_at(self, index: int) -> str | None:
+        """Return its lane."""
+        ...
+
 
 class EventColumns:
     """Columns over events that are objects already."""
@@ -71,6 +75,10 @@ class EventColumns:
     def at_at(self, index: int) -> float | None:
         """Return its start in milliseconds since the epoch."""
         return self._events[index].at
+
+    def thread_at(self, index: int) -> str | None:
+        """Return its lane."""
+        return self._events[index].thread
 
 
 def columns_of(events: EventSequence) -> Columns:

@@ -28,6 +28,7 @@ from stashdbg_core.values.streams import StreamRecord, is_stream
 EditStatus: TypeAlias = Literal["changed", "unchanged", "at-once", "failed", "deleted"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SETTINGS = ("VISUAL", "EDITOR")
 _FALLBACKS = ("nano", "vim", "vi", "emacs", "ed")
 _AT_ONCE_SECONDS = 1.0
 """An editor that ends sooner than this without a change has probably only opened a window."""
@@ -58,13 +59,18 @@ class Edit:
     """One sentence for people."""
 
 
+def names_editor(environment: Mapping[str, str]) -> bool:
+    """Tell whether the user said which editor to use."""
+    return any(environment.get(name, "").strip() for name in _SETTINGS)
+
+
 def editor_command(environment: Mapping[str, str]) -> list[str]:
     """Return the editor's words: ``VISUAL``, else ``EDITOR``, else one that is installed.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: the setting cannot be split, or there is no editor.
     """
-    for name in ("VISUAL", "EDITOR"):
+    for name in _SETTINGS:
         setting = environment.get(name, "").strip()
         if not setting:
             continue

@@ -20,6 +20,7 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.diff_blocks import Block, value_blocks
 from stashdbg_core.session.editing import Draft, draft_of, tree_of_draft
 from stashdbg_core.session.stream_message import StreamMessage, stream_message
+from stashdbg_core.session.words import counted
 from stashdbg_core.store.atomic import free_path, safe_file_name
 from stashdbg_core.store.writer import write_recording
 from stashdbg_core.tags import TAG
@@ -124,7 +125,7 @@ class Proposal:
         if self.edit.message is not None:
             said.append(f"the message is spelled over the {len(self.edit.message.record.chunks):,} chunks it came in")
         if self.override.masked:
-            places = f"{self.override.masked} place{'' if self.override.masked == 1 else 's'}"
+            places = counted(self.override.masked, "place")
             said.append(f"{places} in what you wrote look like secrets and are masked")
         if plan.enclosing:
             seqs = ", ".join(map(str, plan.enclosing))

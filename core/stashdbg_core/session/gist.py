@@ -13,6 +13,7 @@ from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.parse import parse_json
+from stashdbg_core.session.words import counted
 from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
 
 _DEPTH = 6
@@ -103,7 +104,7 @@ def stream(tree: Json, width: int) -> str:
         length += len(text)
         if length > 4 * width:
             break
-    count = f"{len(chunks)} chunk{'' if len(chunks) == 1 else 's'}{_ending(tree)}"
+    count = f"{counted(len(chunks), 'chunk')}{_ending(tree)}"
     joined = one_line("".join(said), max(width - len(count) - 3, 8))
     return f"{joined} · {count}" if joined else count
 
@@ -145,7 +146,7 @@ def _reply_parts(tree: Json, depth: int) -> Iterator[str]:
             for item in tree[key] if key == "output" else tree[key][:1]:
                 yield from _reply_parts(item, depth - 1)
             return
-    for key in ("message", *_CONTAINERS):
+    for key in ("message", "output", *_CONTAINERS):
         if isinstance(tree.get(key), dict):
             yield from _reply_parts(tree[key], depth - 1)
     content = tree.get("content", tree.get("parts"))
@@ -200,7 +201,7 @@ def _inner(tree: Json, width: int, depth: int = _DEPTH) -> str:
     if isinstance(tree, list):
         if len(tree) <= 4 and all(not isinstance(item, (dict, list)) for item in tree):
             return f"[{one_line(', '.join(_inner(item, width // 4, depth - 1) for item in tree), width + 60)}]"
-        return f"[{len(tree)} item{'' if len(tree) == 1 else 's'}]"
+        return f"[{counted(len(tree), 'item')}]"
     if isinstance(tree, dict):
         return (
             _tagged(tree, width, depth)

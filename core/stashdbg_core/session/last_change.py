@@ -14,8 +14,9 @@ from typing import Literal, TypeAlias
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
+from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.columns import columns_of
-from stashdbg_core.session.pointers import ABSENT, Absent, parse_pointer, resolve
+from stashdbg_core.session.pointers import ABSENT, Absent, parse_pointer, resolve, scalar_text
 from stashdbg_core.session.tasks import Steps
 
 PayloadPart: TypeAlias = Literal["value", "input"]
@@ -38,6 +39,21 @@ class LastChange:
     """Index of that call; None if the field was there from the first call on."""
     unchanged: int
     """How many later calls, up to the cursor, had the same."""
+
+    def words(self, *, moved: bool) -> str:
+        """Return in words safe to print how the field came to hold it, seen from that event or from a later one."""
+        where = shorten(self.pointer, 40) or "the whole of it"
+        before, after = (
+            "nothing" if isinstance(side, Absent) else shorten(scalar_text(side) or type(side).__name__, 30)
+            for side in (self.before, self.after)
+        )
+        if self.previous is None:
+            said = f"{where} is {after} from the first call on"
+        elif self.before is ABSENT:
+            said = f"{where} was set, to {after}"
+        else:
+            said = f"{where} changed from {before} to {after}"
+        return f"{said}, in event {self.seq}" if moved else f"{said}, by this very call"
 
 
 def last_change_steps(recording: Recording, position: int, part: PayloadPart, pointer: str) -> Steps[LastChange | None]:
@@ -65,6 +81,7 @@ def last_change_steps(recording: Recording, position: int, part: PayloadPart, po
         ref = _ref(event, part)
         if ref not in seen or ref is None:
             earlier = _field(recording, event, part, pointer)
+            yield
             if earlier is None:
                 continue
             seen[ref] = earlier[1]

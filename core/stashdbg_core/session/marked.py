@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.session.causes import Causes
 from stashdbg_core.session.notebook import Notebook
+from stashdbg_core.session.session import Session
 from stashdbg_core.session.tasks import Steps, Task
 
 # A screen's first frame needs none of the verbs: what they take is imported by the verb that takes it.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stashdbg_core.session.watches import Calls, Watch, WatchRow
 
 
-class Marked(Causes):
+class Marked(Session):
     """A session with a notebook.
 
     Args:

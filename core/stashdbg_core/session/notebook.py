@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stashdbg_core.canonical import Json, canonical_form, stored_form
-from stashdbg_core.errors import StashError, invalid_input, not_found
+from stashdbg_core.errors import invalid_input, not_found
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.state_file import changing
 
 if TYPE_CHECKING:
     from stashdbg_core.session.predicate import Marks
@@ -109,10 +111,10 @@ class Notebook:
         Raises:
             StashError: The file cannot be written.
         """
-        self.read()
-        is_set = seq not in self.bookmarks
-        others = tuple(other for other in self.bookmarks if other != seq)
-        self._write(bookmarks=tuple(sorted((*others, seq))) if is_set else others)
+        with self._turn():
+            is_set = seq not in self.bookmarks
+            others = tuple(other for other in self.bookmarks if other != seq)
+            self._write(bookmarks=tuple(sorted((*others, seq))) if is_set else others)
         return is_set
 
     def add_note(self, seq: int, text: str) -> None:
@@ -126,8 +128,8 @@ class Notebook:
             raise invalid_input("a note is empty", hint="write something")
         if len(text) > NOTE_CHARACTERS:
             raise invalid_input(f"a note has at most {NOTE_CHARACTERS:,} characters; this has {len(text):,}")
-        self.read()
-        self._write(notes=_in_order([*self.notes, NotebookNote(seq, text)]))
+        with self._turn():
+            self._write(notes=_in_order([*self.notes, NotebookNote(seq, text)]))
 
     def drop_notes(self, seq: int) -> int:
         """Take away the notes on an event; return how many.
@@ -135,11 +137,11 @@ class Notebook:
         Raises:
             StashError: The file cannot be written.
         """
-        self.read()
-        kept = tuple(note for note in self.notes if note.seq != seq)
-        dropped = len(self.notes) - len(kept)
-        if dropped:
-            self._write(notes=kept)
+        with self._turn():
+            kept = tuple(note for note in self.notes if note.seq != seq)
+            dropped = len(self.notes) - len(kept)
+            if dropped:
+                self._write(notes=kept)
         return dropped
 
     def set_breakpoints(self, queries: tuple[str, ...]) -> None:
@@ -148,8 +150,8 @@ class Notebook:
         Raises:
             StashError: The file cannot be written.
         """
-        self.read()
-        self._write(breakpoints=queries)
+        with self._turn():
+            self._write(breakpoints=queries)
 
     def set_watches(self, expressions: tuple[str, ...]) -> None:
         """Replace the watches.
@@ -157,8 +159,8 @@ class Notebook:
         Raises:
             StashError: The file cannot be written.
         """
-        self.read()
-        self._write(watches=expressions)
+        with self._turn():
+            self._write(watches=expressions)
 
     def set_columns(self, settings: tuple[str, ...]) -> None:
         """Replace the columns.
@@ -166,8 +168,8 @@ class Notebook:
         Raises:
             StashError: The file cannot be written.
         """
-        self.read()
-        self._write(columns=settings)
+        with self._turn():
+            self._write(columns=settings)
 
     def marks(self, recording: Recording) -> Marks:
         """Return what queries ask: where bookmarks and notes are now, as indices of events."""
@@ -200,6 +202,28 @@ class Notebook:
             "watches": list(self.watches),
             "columns": list(self.columns),
         }
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Read the file, and keep other sessions from changing it until the change is written.
+
+        Raises:
+            StashError: The folder cannot be made.
+        """
+        if self.path is None:
+            yield
+            return
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(changing(self.path))
+            except OSError as error:
+                where = shorten(os.fsdecode(self.path.parent), 300)
+                raise not_found(
+                    f"the folder {where} for notebooks cannot be made: {error.strerror}",
+                    hint="XDG_STATE_HOME says where such files go",
+                ) from error
+            self.read()
+            yield
 
     def _write(
         self,
@@ -261,13 +285,4 @@ def _save(path: Path, notebook: Notebook) -> None:
     held = {"version": VERSION, **notebook.to_json()}
     held["notes"] = [[note.seq, note.text] for note in notebook.notes]
     data = stored_form(held) + b"\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        where = shorten(os.fsdecode(path.parent), 300)
-        raise StashError(
-            f"the folder {where} for notebooks cannot be made: {error.strerror}",
-            code=not_found("").code,
-            hint="XDG_STATE_HOME says where such files go",
-        ) from error
     write_atomic(path, lambda file: file.write(data), overwrite=True, mode=0o600)

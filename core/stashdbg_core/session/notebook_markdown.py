@@ -12,7 +12,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import sanitize, shorten
 from stashdbg_core.session.notebook import Notebook
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.session.words import duration_words
+from stashdbg_core.session.words import counted, duration_words
 
 _SUMMARY = 200
 _TICKS = re.compile("`+")
@@ -27,7 +27,7 @@ def notebook_markdown(recording: Recording, notebook: Notebook) -> str:
     lines = [
         f"# Notes on {code(name, 120)}",
         "",
-        f"Run {code(recording.id, 120)}, {count:,} event{'' if count == 1 else 's'}, {ended}.",
+        f"Run {code(recording.id, 120)}, {counted(count, 'event')}, {ended}.",
     ]
     if notebook.breakpoints:
         lines += ["", "Breakpoints: " + ", ".join(code(query, 200) for query in notebook.breakpoints)]

@@ -24,6 +24,7 @@ from stashdbg_core.session.pointers import scalar_text
 from stashdbg_core.session.source_lines import source_lines
 from stashdbg_core.session.tasks import Task
 from stashdbg_core.session.usage import usage_of_event
+from stashdbg_core.session.words import counted
 
 MOST_LINES = 20_000
 _PIECE = 2000
@@ -67,7 +68,7 @@ def _chat(recording: Recording, event: RecordedEvent) -> tuple[list[Line], str]:
     if chat is None:
         return _said("not a model call; 1 shows what it returned, 2 what it was given"), "none"
     usage = usage_of_event(recording, event)
-    words = f"{len(chat.messages)} message{'' if len(chat.messages) == 1 else 's'}"
+    words = counted(len(chat.messages), "message")
     if usage is not None:
         cached = f", {usage.cached:,} cached" if usage.cached else ""
         words += f" · {usage.input:,} tokens in{cached}, {usage.output:,} out"

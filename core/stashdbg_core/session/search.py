@@ -72,16 +72,15 @@ class Search:
 
     Args:
         recording: Where to look.
-        text: A text, or ``/pattern/``.
+        wanted: A text, ``/pattern/``, or what was made of one.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: there is nothing to look for, or the pattern is none.
     """
 
-    def __init__(self, recording: Recording, text: str) -> None:
+    def __init__(self, recording: Recording, wanted: str | TextMatch) -> None:
         self.recording = recording
-        self.text = text
-        self.match = search_match(text)
+        self.match = search_match(wanted) if isinstance(wanted, str) else wanted
         self.hits: list[Hit] = []
         """What was found so far, in order."""
         self.scanned = 0
@@ -153,12 +152,12 @@ class Search:
 
 
 def origin_steps(recording: Recording, text: str) -> Steps[Hit | None]:
-    """Find in slices where a text stood first; None if it stands nowhere.
+    """Find in slices where a text stood first, as it is spelled; None if it stands nowhere.
 
     Raises:
-        StashError: It is empty or no pattern, a pattern takes too long, or the file cannot be read any more.
+        StashError: It is empty, or the file cannot be read any more.
     """
-    search = Search(recording, text)
+    search = Search(recording, TextMatch(text))
     yield from search.steps(most=1)
     return search.hits[0] if search.hits else None
 

@@ -12,6 +12,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.columns import Columns, columns_of
+from stashdbg_core.session.words import counted
 
 _HISTORY = 1000
 _DIGITS = 18
@@ -69,10 +70,6 @@ class Session:
 
     def step(self, by: int = 1) -> Move:
         """Move ``by`` events, back if negative; stops at the ends and refuses at them."""
-        return self._walk(self.position + by, by > 0)
-
-    def page(self, by: int) -> Move:
-        """Move ``by`` events at once, as a page key does; like ``step`` in all else."""
         return self._walk(self.position + by, by > 0)
 
     def first(self) -> Move:
@@ -138,9 +135,7 @@ class Session:
     def _by(self, by: int) -> Move:
         if not 0 <= self.position + by < self.count:
             room = self.count - 1 - self.position if by > 0 else max(self.position, 0)
-            return self._refuse(
-                self._empty() or f"only {room:,} event{'' if room == 1 else 's'} {'ahead' if by > 0 else 'behind'}"
-            )
+            return self._refuse(self._empty() or f"only {counted(room, 'event')} {'ahead' if by > 0 else 'behind'}")
         return self.jump(self.position + by)
 
     def _percent(self, percent: int) -> Move:
@@ -160,7 +155,7 @@ class Session:
             elif as_key is None and name.startswith(channel + ":") and name == f"{channel}:{key_at(index)}":
                 as_key = index if self.columns.ordinal_at(index) == number else None
         if seen:
-            return self._refuse(f"{shorten(name, 40)} has {seen:,} call{'' if seen == 1 else 's'}, counted from 0")
+            return self._refuse(f"{shorten(name, 40)} has {counted(seen, 'call')}, counted from 0")
         if as_key is not None:
             return self.jump(as_key)
         return self._refuse(f"no call {number} of {shorten(name, 40)} in this run")

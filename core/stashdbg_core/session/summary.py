@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stashdbg_core.calls import read_site
 from stashdbg_core.canonical import Json, content_ref, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
@@ -28,6 +29,9 @@ PENDING_REF = content_ref(stored_form({TAG: PENDING}))
 
 _WORDS = {RETURN: "returned", THROW: "threw"}
 _MODEL_CHANNELS = frozenset({"llm", "model", "chat"})
+_TOOL_CHANNELS = frozenset({"tool", "mcp"})
+_ROOM_FOR_BOTH = 30
+"""Characters below which a tool's row says what was asked of it alone: two stumps would say nothing."""
 
 
 def outcome_word(event: RecordedEvent) -> str:
@@ -99,14 +103,9 @@ def _with_input(recording: Recording, event: RecordedEvent, text: str, width: in
     given = _look(recording, event.input_ref, width)
     if isinstance(given, str):
         return text
-    if (place := _place(given.tree)) is not None:
+    if (place := read_site(given.tree)) is not None:
         return gist.one_line(" · ".join(part for part in (text, place) if part), width)
+    if text and width < _ROOM_FOR_BOTH and event.channel in _TOOL_CHANNELS:
+        return gist.brief(given.tree, width)
     said = gist.brief(given.tree, max(width // 3, 12))
     return gist.one_line(" → ".join(part for part in (said, text) if part), width)
-
-
-def _place(given: Json) -> str | None:
-    """Return where a program asked for a value such as the time, which was given nothing else; None for a call."""
-    if type(given) is not dict or not {"lane", "site"} <= given.keys() <= {"lane", "site", "soft"}:
-        return None
-    return str(given["site"])

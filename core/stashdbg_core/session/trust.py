@@ -16,6 +16,7 @@ from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, verify_with_fil
 from stashdbg_core.seal.make import Progress
 from stashdbg_core.session.seal_place import seal_file_of
 from stashdbg_core.session.seal_state import NO_SEAL, SealState, SealWord
+from stashdbg_core.session.words import counted
 
 _NOT_OURS: Final = {
     Verdict.FOREIGN_SEAL: "the seal file is no seal of ours",
@@ -99,7 +100,7 @@ def _words(result: VerifyResult) -> tuple[SealWord, str]:
         return "sealed", f"sealed{signer}"
     if result.verdict is Verdict.REDACTED:
         count = len(result.uncovered)
-        return "redacted", f"sealed, {count:,} field{'' if count == 1 else 's'} redacted and not covered"
+        return "redacted", f"sealed, {counted(count, 'field')} redacted and not covered"
     if result.verdict in _NOT_OURS:
         return "broken", _NOT_OURS[result.verdict]
     where = "" if result.broken_at is None else f" at event {result.broken_at}"

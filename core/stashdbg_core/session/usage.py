@@ -29,7 +29,7 @@ _LARGEST = 8_000_000
 """Bytes of a value beyond which it is not looked into."""
 _MARKS = (b"sage", b"eval_count", b'"$stash":"ref"')
 """One of these stands in every value that says what was used."""
-_MEASURED = 512
+_MEASURED = 32
 
 
 @dataclass(frozen=True, slots=True)

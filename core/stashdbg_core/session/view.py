@@ -1,12 +1,8 @@
-"""Which events are on show, and on which row each stands.
-
-Built in slices from a query; a million events cost five bytes each and are mapped both ways in no time.
-"""
+"""Which events a filter leaves, found in slices from a query; a million of them cost five bytes each."""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,10 +21,7 @@ class View:
 
     cost = 1
 
-    def __init__(self, query: str, count: int, *, inverted: bool = False, hides_repeats: bool = False) -> None:
-        self.query = query
-        self.inverted = inverted
-        self.hides_repeats = hides_repeats
+    def __init__(self, count: int) -> None:
         self.count = count
         """Events of the whole run."""
         self.positions: array[int] = array("I")
@@ -46,14 +39,6 @@ class View:
     def shows(self, position: int) -> bool:
         """Tell whether an event is on show."""
         return 0 <= position < self.count and bool(self._mask[position])
-
-    def row_of(self, position: int) -> int:
-        """Return the row of an event on show; of a hidden one the row of the next that is, or the number of rows."""
-        return bisect_left(self.positions, position)
-
-    def position_at(self, row: int) -> int:
-        """Return the index of the event on a row."""
-        return self.positions[row]
 
     def mask(self, start: int, wanted: bytes) -> bytes:
         """Answer as a node of a query does."""
@@ -87,7 +72,7 @@ def view_steps(
     predicate = Predicate(f"not ({query})" if inverted and query.strip() else query, recording, marks)
     if inverted and not query.strip():
         predicate = Predicate("not seq:>=-1", recording, marks)
-    view = View(query, len(recording.events), inverted=inverted, hides_repeats=hides_repeats)
+    view = View(len(recording.events))
     repeats = _Repeats(recording.events) if hides_repeats else None
     for start, mask in predicate.slices():
         view.add(start, mask if repeats is None else repeats.without(start, mask))

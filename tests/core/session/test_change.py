@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.model import RecordedEvent
+from stashdbg_core.session.change import change_steps
 from stashdbg_core.session.debugger import Debugger
+from stashdbg_core.session.tasks import Task
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.journal import JournalWriter
 from stashdbg_core.store.open import open_recording
+
+
+def change_here(debugger):
+    return Task(change_steps(debugger.recording, debugger.position)).run()
 
 
 def test_fields_of_input_and_value_are_told_apart_by_kind(make_run):
@@ -22,7 +28,7 @@ def test_fields_of_input_and_value_are_told_apart_by_kind(make_run):
         )
     )
     debugger.position = 3
-    change = debugger.change().run()
+    change = change_here(debugger)
     assert (change.previous, change.outcome) == (0, None)
     assert [(c.kind, c.pointer, c.before, c.after) for c in change.input.changes] == [("changed", "/q", "a", "b")]
     assert [(c.kind, c.pointer) for c in change.value.changes] == [
@@ -37,18 +43,18 @@ def test_fields_of_input_and_value_are_told_apart_by_kind(make_run):
 def test_the_first_call_has_nothing_to_compare_with_and_outcomes_count(make_run):
     error = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
     debugger = Debugger(make_run([{"value": 1}, {"value": error, "outcome": "throw"}]))
-    assert debugger.change().run().previous is None
+    assert change_here(debugger).previous is None
     debugger.step()
-    change = debugger.change().run()
+    change = change_here(debugger)
     assert (change.outcome, len(change.value.changes)) == (("return", "throw"), 1)
 
 
 def test_a_list_that_grew_is_additions_and_many_changes_are_counted_off(make_run):
     debugger = Debugger(make_run([{"value": [1, 2]}, {"value": [1, 2, 3]}, {"value": list(range(10, 2000))}]))
     debugger.step()
-    assert [(c.kind, c.pointer) for c in debugger.change().run().value.changes] == [("added", "/2")]
+    assert [(c.kind, c.pointer) for c in change_here(debugger).value.changes] == [("added", "/2")]
     debugger.step()
-    change = debugger.change().run().value
+    change = change_here(debugger).value
     assert (len(change.changes), change.more) == (500, True)
 
 

@@ -8,6 +8,9 @@ import pytest
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.debugger import Debugger, Verb, quoted
+from stashdbg_core.session.last_change import last_change_steps
+from stashdbg_core.session.search import origin_steps
+from stashdbg_core.session.tasks import Task
 
 ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
 
@@ -104,63 +107,77 @@ def test_moves_are_jumps_that_the_history_takes_back(debugger):
 
 def test_a_filter_hides_events_from_steps_and_verbs(debugger):
     debugger.position = 2
-    view = debugger.filter("channel:tool").run()
-    assert (len(view), view.hidden, debugger.position) == (5, 5, 3)
+    rows = debugger.filter_by("channel:tool").run()
+    assert (len(rows), rows.view.hidden, debugger.position) == (5, 5, 3)
+    assert debugger.first().position == 1 and debugger.last().position == 9 and debugger.at_end
+    assert debugger.back().position == 1 and debugger.forward().position == 9
+    debugger.jump(3)
     assert [debugger.step().position for _ in range(4)] == [6, 8, 9, 9]
-    assert debugger.step().reason == "no later event is on show"
+    assert debugger.step().reason == "this is the last event on show"
     assert debugger.step(-100).position == 1
-    assert debugger.step(-1).reason == "no earlier event is on show"
+    assert debugger.step(-1).reason == "this is the first event on show"
     assert debugger.go("watch").run().reason == "no path is watched"
-    debugger.filter("channel:llm").run()
+    debugger.filter_by("channel:llm").run()
     assert debugger.go("error").run().reason == "no later error, among the events on show"
-    debugger.unfilter()
-    assert debugger.go("error").run().made
+    debugger.filter_by("").run()
+    assert debugger.rows.is_whole and debugger.go("error").run().made
 
 
 def test_a_filter_that_is_wrong_leaves_the_old_one(debugger):
-    debugger.filter("channel:tool").run()
+    debugger.filter_by("channel:tool").run()
     with pytest.raises(StashError):
-        debugger.filter("channel:tool (").run()
-    assert debugger.view.query == "channel:tool"
+        debugger.filter_by("channel:tool (")
+    assert debugger.filter.query == "channel:tool" and len(debugger.rows) == 5
 
 
 def test_a_filter_that_hides_everything_refuses_to_step(debugger):
-    debugger.filter("nothing-says-this").run()
+    debugger.filter_by("nothing-says-this").run()
     assert debugger.step().reason == debugger.step(-1).reason == "the filter hides every event"
 
 
 def test_hits_are_walked_while_the_search_goes_on(debugger):
     task = debugger.search("no")
-    assert debugger.go("hit").run().reason == "no hit, the search is still going on"
+    assert debugger.to_first_hit().reason == "no hit so far"
+    assert debugger.to_hit().reason == "no later hit so far; the search is still going on"
     task.run()
-    assert debugger.go("hit").run().position == 1
-    assert debugger.hit_number == (1, 2)
-    assert debugger.go("hit").run().position == 9
-    assert debugger.go("hit").run().reason == "no later hit"
-    assert debugger.go("hit", forward=False).run().position == 1
+    assert (debugger.to_first_hit().position, debugger.hit_number) == (1, 1)
+    assert (debugger.to_hit().position, debugger.hit_number) == (9, 2)
+    assert debugger.to_hit().reason == "no later hit; 2 in all"
+    assert debugger.to_hit(forward=False).position == 1
+    debugger.last()
+    debugger.filter_by("not channel:tool").run()
+    assert debugger.to_hit(forward=False).reason == "no earlier hit, among the events on show; 2 in all"
     debugger.end_search()
-    assert debugger.go("hit").run().reason == "nothing is searched for"
+    assert debugger.to_hit().reason == debugger.to_first_hit().reason == "nothing is searched for"
 
 
-def test_last_origin_and_why_move_or_say_why_not(debugger):
-    debugger.position = 5
-    assert debugger.to_last_change("value", "/n").run().position == 2
-    assert debugger.to_last_change("value", "/n").run().reason == "this is the first call of its name"
-    debugger.position = 7
-    assert debugger.to_last_change("value", "/n").run().reason == "this event changed it itself"
-    assert debugger.to_last_change("value", "/zz").run().reason == "this event's value has no field /zz"
-    assert debugger.to_last_change("input", "").run().reason == "the input of this event cannot be read"
-    assert debugger.to_origin("nowhere").run().reason == "'nowhere' stands nowhere in this run"
-    assert debugger.to_origin("chat").run().position == 0
-    assert debugger.to_origin("chat").run().reason == "it stands first here, in the key"
-    assert debugger.why().run().nodes[0].seq == 0
+def test_the_first_hit_is_the_nearest_from_the_cursor_on_or_that_of_the_run(make_run):
+    debugger = Debugger(make_run([{"value": ["no", "no"]}, {"value": 1}, {"value": "no"}, {"value": 2}]))
+    debugger.position = 1
+    debugger.search("no").run()
+    assert debugger.to_first_hit().position == 2
+    assert [debugger.to_hit(forward=False).position for _ in range(2)] == [0, 0]  # one event, two places
+    debugger.position = 3
+    assert debugger.to_first_hit().position == 0
+
+
+def test_folded_lanes_are_one_row_a_stretch_and_steps_go_along_rows(make_run):
+    debugger = Debugger(make_run([{"thread": lane} for lane in (None, "w", "w", None, "w", None)]))
+    debugger.position = 2
+    rows = debugger.fold({"w"}).run()
+    assert ([rows.position(row) for row in range(len(rows))], rows.stretch(1)) == ([0, 1, 3, 4, 5], 2)
+    assert debugger.position == 3  # the nearest row
+    assert [debugger.step(-1).position for _ in range(2)] == [1, 0]
+    debugger.jump(2)
+    assert debugger.step().position == 3
+    assert not debugger.is_hidden(2) and len(debugger.fold(set()).run()) == 6
 
 
 def test_a_breakpoint_of_the_event_at_the_cursor_is_set_and_taken_away(debugger):
     debugger.position = 1
     assert debugger.toggle_breakpoint()
     assert debugger.notebook.breakpoints == ('channel:"tool" key:"t"',)
-    assert list(debugger.filter("is:breakpoint").run().positions) == [1, 6, 9]
+    assert list(debugger.filter_by("is:breakpoint").run().view.positions) == [1, 6, 9]
     assert not debugger.toggle_breakpoint()
     assert debugger.notebook.breakpoints == ()
 
@@ -201,12 +218,13 @@ def test_many_events_are_watched_in_slices(make_run):
     assert tour(debugger, "watch")[0] == [5000, 10_000, 15_000]
 
 
-def test_a_reload_keeps_marks_and_drops_the_filter(make_run, rows):
+def test_a_reload_keeps_marks_and_what_to_filter_by(make_run, rows):
     debugger = Debugger(make_run(rows[:6]))
     debugger.toggle_breakpoint("channel:tool")
-    debugger.filter("channel:tool").run()
+    debugger.filter_by("channel:tool").run()
     debugger.reload(make_run(rows))
-    assert (debugger.view, debugger.count) == (None, 10)
+    assert (debugger.rows.is_whole, debugger.count) == (True, 10)
+    assert debugger.narrows and len(debugger.show_anew().run()) == 5
     debugger.position = 6
     assert debugger.go("breakpoint").run().position == 8
 
@@ -215,10 +233,10 @@ def test_the_trail_of_the_demo_with_last_origin_and_continue(demo):
     debugger = Debugger(demo)
     debugger.last()
     assert debugger.go("error", forward=False).run().position == demo.events.position_of(65)
-    assert debugger.to_last_change("input", "/amount").run().position == demo.events.position_of(62)
-    assert debugger.to_origin("129.35").run().position == demo.events.position_of(60)
-    assert debugger.to_origin("1.087").run().position == demo.events.position_of(59)
-    assert debugger.event.key == "archived_rate"
+    assert Task(last_change_steps(demo, debugger.position, "input", "/amount")).run().seq == 62
+    assert Task(origin_steps(demo, "129.35")).run().seq == 60
+    assert Task(origin_steps(demo, "1.087")).run().seq == 59
+    assert debugger.to_seq(59).made and debugger.event.key == "archived_rate"
     debugger.toggle_breakpoint("is:error")
     assert debugger.go("continue", forward=False).run().position == demo.events.position_of(58)
 
@@ -258,7 +276,7 @@ def test_stepping_out_ends_after_the_enclosing_call_in_its_lane(make_run):
     debugger.position = 2
     assert debugger.go("out").run().position == 3
     debugger.position = 2
-    debugger.filter("seq:0-2").run()
+    debugger.filter_by("seq:0-2").run()
     assert "no later event after the enclosing call, among the events on show" in debugger.go("out").run().reason
 
 

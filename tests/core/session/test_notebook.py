@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,6 +38,20 @@ def test_two_sessions_do_not_overwrite_each_other(make_run, tmp_path):
     other.add_note(1, "other")
     one.toggle_bookmark(1)
     assert [note.text for note in Notebook.of(run, tmp_path).notes] == ["one", "other"]
+
+
+def test_sessions_that_write_at_the_same_moment_lose_nothing(make_run, tmp_path):
+    run = make_run([{"value": 1}])
+
+    def write(session: int) -> None:
+        notebook = Notebook.of(run, tmp_path)
+        for number in range(10):
+            notebook.add_note(0, f"{session}.{number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    written = {note.text for note in Notebook.of(run, tmp_path).notes}
+    assert written == {f"{session}.{number}" for session in range(4) for number in range(10)}
 
 
 def test_recordings_of_one_id_have_notebooks_of_their_own(make_run, tmp_path):

@@ -93,6 +93,8 @@ def test_the_origin_is_the_first_place_and_inputs_come_before_values(make_run):
     origin = Task(origin_steps(recording, "secret")).run()
     assert (origin.seq, origin.part) == (1, "input")
     assert Task(origin_steps(recording, "nowhere")).run() is None
+    spelled = make_run([{"value": "secret"}, {"value": "match /sec.*/ here"}])
+    assert Task(origin_steps(spelled, "/sec.*/")).run().seq == 1
 
 
 def last(recording, position, pointer, part="value"):
@@ -114,6 +116,9 @@ def test_last_is_the_call_that_gave_a_field_its_value(make_run):
     assert (same.seq, same.before, same.previous) == (0, ABSENT, None)
     new = last(recording, 3, "/new")
     assert (new.seq, new.before, new.after, new.previous) == (3, ABSENT, None, 1)
+    assert n.words(moved=True) == "/n changed from 1 to 2, in event 1"
+    assert same.words(moved=True) == "/same is list from the first call on, in event 0"
+    assert new.words(moved=False) == "/new was set, to null, by this very call"
     assert last(recording, 3, "/missing").after is ABSENT
     assert last(recording, 3, "", part="input") is None
 

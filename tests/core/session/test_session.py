@@ -113,7 +113,7 @@ def test_an_empty_recording_refuses_every_move():
         session.last(),
         session.goto("1"),
         session.goto("5%"),
-        session.page(5),
+        session.step(5),
         session.back(),
     ):
         assert (move.made, move.position) == (False, -1)

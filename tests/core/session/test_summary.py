@@ -86,7 +86,7 @@ def test_a_stream_shows_its_joined_text_its_chunks_and_how_it_ended():
     stream = {"$stash": "stream", "chunks": chunks, "ending": "closed"}
     assert summary(*recorded("llm", stream)) == "Good morning · 2 chunks, closed"
     long = {"$stash": "stream", "chunks": ["word "] * 2000, "ending": "exhausted"}
-    assert "word word" in summary(*recorded("llm", long)) and "2000 chunks" in summary(*recorded("llm", long))
+    assert "word word" in summary(*recorded("llm", long)) and "2,000 chunks" in summary(*recorded("llm", long))
 
 
 def test_a_long_reply_that_is_stored_as_a_shared_piece_is_still_read():

@@ -23,6 +23,7 @@ from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.why import Slice
 from stashdbg_core.store.atomic import free_path
+from stashdbg_tui.copying import to_clipboard
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field, Progressed
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 from stashdbg_tui.widgets.plain_rows import headed_rows, plain_row, room_in_dialog
@@ -211,9 +212,7 @@ class AblateDialog(Dialog[int]):
         panel.styles.margin = (1, 0) if self.size.height >= _ROOMY else 0
 
     def _copy(self, planned: _Planned) -> None:
-        line = ablation_command_line(planned.plan, typed=planned.typed)
-        self.app.copy_to_clipboard(line)
-        self.say(f"copied {shorten(line, 200)}")
+        self.say(to_clipboard(self.app, ablation_command_line(planned.plan, typed=planned.typed), named=True))
 
     def _wishes(self) -> tuple[str, str]:
         return self.typed("ablate-command"), self.typed("ablate-times")

@@ -32,7 +32,7 @@ class ActionRows(OneLine, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"menu--key", "menu--name", "menu--does", "menu--cursor"}
     DEFAULT_CSS = f"ActionRows {{ height: {len(ACTIONS)}; width: 1fr; }}"
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.cursor = 0
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from textual import getters
 from textual.screen import Screen
 
 from stashdbg_core.errors import StashError
+from stashdbg_core.model import Recording
 from stashdbg_core.session.debugger import Debugger
 from stashdbg_core.session.inspection import Part
 from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
-from stashdbg_tui.lanes import Rows
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.notice import Notice
 from stashdbg_tui.widgets.panel import Panel, PanelRow
@@ -25,11 +24,12 @@ from stashdbg_tui.widgets.scrubber import Scrubber
 from stashdbg_tui.widgets.status_line import StatusLine
 from stashdbg_tui.widgets.tabs_line import TabsLine
 from stashdbg_tui.widgets.timeline import Timeline
+from stashdbg_tui.workers.slices import work_in_slices
+
+if TYPE_CHECKING:
+    from stashdbg_tui.app import StashApp
 
 T = TypeVar("T")
-
-_SLICE_MS = 8.0
-_PAUSE_SECONDS = 0.004
 
 PanelKind = Literal["marks", "lanes", "watches", "recordings", "why", "run"]
 
@@ -51,14 +51,29 @@ class SessionScreen(Screen[None]):
         super().__init__()
         self.session: Debugger | None = None
         self.part: Part = "value"
-        self.rows = Rows(None, 0)
-        """Which events the timeline shows."""
+        self.partial = ""
+        """Why what needs all of the recording has to wait; empty where all of it is shown."""
         self._tasks: dict[str, Task[Any]] = {}
+
+    @property
+    def stash_app(self) -> StashApp:
+        """The app, with what is ours in it."""
+        return cast("StashApp", self.app)
 
     @property
     def busy(self) -> bool:
         """Whether something is being worked on between keys."""
         return bool(self._tasks)
+
+    @abstractmethod
+    def show_recording(self, recording: Recording, *, progress: str | None = None, partial: str = "") -> None:
+        """Show a recording; one that is already on the screen keeps its cursor.
+
+        Args:
+            recording: The run.
+            progress: Said in the status line as long as there may be more of it.
+            partial: Why what needs all of it has to wait.
+        """
 
     @abstractmethod
     def inspect(self) -> None:
@@ -94,7 +109,16 @@ class SessionScreen(Screen[None]):
         self.stop_work(group)
         task: Task[T] = steps if isinstance(steps, Task) else Task(steps)
         self._tasks[group] = task
-        self._work(group, task, done, progress)
+
+        def over(result: T) -> None:
+            self._tasks.pop(group, None)
+            done(result)
+
+        def failed(failure: StashError) -> None:
+            self._tasks.pop(group, None)
+            self.say_failure(failure)
+
+        work_in_slices(self, task, over, failed, progress)
 
     def stop_work(self, *groups: str) -> bool:
         """Stop what groups, or all of them, are working on; tell whether they were."""
@@ -105,29 +129,6 @@ class SessionScreen(Screen[None]):
                 task.cancel()
                 stopped = True
         return stopped
-
-    def _work(
-        self,
-        group: str,
-        task: Task[Any],
-        done: Callable[[Any], object],
-        progress: Callable[[], object] | None,
-    ) -> None:
-        if self._tasks.get(group) is not task or self.app._exit:  # on the way out the parts go before the screen does
-            return
-        try:
-            over = task.work(_SLICE_MS)
-        except StashError as failure:
-            self._tasks.pop(group, None)
-            self.say_failure(failure)
-            return
-        if over:
-            self._tasks.pop(group, None)
-            done(task.result)
-            return
-        if progress is not None:
-            progress()
-        self.set_timer(_PAUSE_SECONDS, partial(self._work, group, task, done, progress))
 
     def say_failure(self, failure: StashError) -> None:
         """Say in the status line why something cannot be done, and what to do."""
@@ -150,7 +151,3 @@ class SessionScreen(Screen[None]):
         self.panel.kind = ""
         if had_focus:
             self.set_focus(self.timeline)
-
-    async def run_answer(self, action: str) -> None:
-        """Run an action by its name."""
-        await cast(Any, self).run_action(action)

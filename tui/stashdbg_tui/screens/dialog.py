@@ -33,7 +33,7 @@ class Stopped(Exception):
 class Fact(Horizontal):
     """A label, and a text that folds beside it."""
 
-    def __init__(self, label: str, text: Content | str = "", *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, label: str, text: Content | str = "", *, id: str | None = None) -> None:
         super().__init__(id=id, classes="fact")
         self._label = label
         self._text = text if isinstance(text, Content) else safe.line(text)

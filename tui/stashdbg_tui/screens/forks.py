@@ -23,6 +23,7 @@ from stashdbg_core.lineage import Lineage
 from stashdbg_core.model import Recording
 from stashdbg_core.report.opening import place_of
 from stashdbg_core.session.branches import branch_lines, line_of, pair_of
+from stashdbg_core.session.words import counted
 from stashdbg_core.store.limits import Limits
 from stashdbg_tui import safe
 from stashdbg_tui.command import Scope
@@ -100,8 +101,8 @@ class ForksScreen(LeftOnce, Screen[Path | None]):
 
     def compose(self) -> ComposeResult:
         """Make the parts."""
-        verb = "Compare with" if self._compares else "Branches in"
-        yield Static(safe.line(f"{verb}  {self.folder.absolute()}"), id="forks-title")
+        what = "Compare with a recording of" if self._compares else "Tree of forks in"
+        yield Static(safe.line(f"{what} {self.folder.absolute()}"), id="forks-title")
         yield BranchList(id="forks-list")
         yield Static("reading the folder…", id="forks-status", markup=False)
         with Horizontal(id="forks-path"):
@@ -137,7 +138,7 @@ class ForksScreen(LeftOnce, Screen[Path | None]):
         lines = branch_lines(found)
         self.listing.show_lines(lines, line_of(lines, self._recording))
         count = sum(line.branch.file is not None for line in lines)
-        said = f"{count:,} recording{'' if count == 1 else 's'}"
+        said = counted(count, "recording")
         if found.problems:
             said += f" · {found.problems[0]}" + (
                 f" · {len(found.problems) - 1} more problems" if found.problems[1:] else ""

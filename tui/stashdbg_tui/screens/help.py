@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from stashdbg_tui.bindings import bindings, closing, keys_now
+from stashdbg_tui.command import MAIN_SCOPES, Scope
 from stashdbg_tui.commands import COMMANDS, GROUPS, WHERE
 from stashdbg_tui.screens.left_once import LeftOnce
 
@@ -27,13 +29,19 @@ _FRAME = 7
 
 
 class HelpScreen(LeftOnce, ModalScreen[None]):
-    """The keys as they are bound now."""
+    """The keys as they are bound now, those of the screen below first.
+
+    Args:
+        scopes: Where keys count on that screen.
+    """
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("reader"), *closing("help")]
 
-    def __init__(self) -> None:
+    def __init__(self, scopes: Sequence[Scope] = MAIN_SCOPES) -> None:
         super().__init__()
+        here = {entry.group for entry in COMMANDS if entry.scope in scopes and entry.scope != "app"}
+        self._groups = sorted(GROUPS, key=lambda group: group not in here)
         self._laid_out = 0
         """The width the text was last laid out to."""
 
@@ -60,7 +68,7 @@ class HelpScreen(LeftOnce, ModalScreen[None]):
         self._laid_out = width = self._text_width()
         parts: list[Content | tuple[str, str]] = [(f"{_BEFORE} {_TWINS}\n", "$muted")]
         beside = "\n" + " " * (_KEYS + 2)
-        for group in GROUPS:
+        for group in self._groups:
             parts.append((f"\n{group}\n", "bold $accent"))
             for entry in COMMANDS:
                 if entry.group == group:

@@ -7,20 +7,15 @@ value or lays anything out.
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.timer import Timer
 
-from stashdbg_core.errors import ErrorCode, StashError
+from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
-from stashdbg_core.session.debugger import Debugger
 from stashdbg_tui.bindings import bindings
-from stashdbg_tui.lanes import Rows
 from stashdbg_tui.verbs.ablating import Ablating
-from stashdbg_tui.verbs.moving import Moving
 from stashdbg_tui.verbs.running import Running
 from stashdbg_tui.verbs.trusting import Trusting
 from stashdbg_tui.widgets.choice_line import ChoiceLine
@@ -34,28 +29,14 @@ from stashdbg_tui.widgets.status_line import StatusLine
 from stashdbg_tui.widgets.tabs_line import TabsLine
 from stashdbg_tui.widgets.timeline import Timeline
 
-FOLLOW_SECONDS = 0.5
-_REST = 4
-"""How much longer than reading a file took it is left alone."""
 
-
-class MainScreen(Running, Trusting, Moving, Ablating):
+class MainScreen(Running, Trusting, Ablating):
     """Scrubber, timeline, inspector, status and keys over one session."""
 
     AUTO_FOCUS = "#timeline"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-roomy")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012
     BINDINGS = bindings("main")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._follow_timer: Timer | None = None
-        self._look_again = 0.0
-
-    def on_unmount(self) -> None:
-        """Leave no process behind that reads a file on."""
-        if self.session is not None:
-            self.session.unfollow()
 
     def compose(self) -> ComposeResult:
         """Make the panes; they are filled when a recording is there."""
@@ -88,9 +69,10 @@ class MainScreen(Running, Trusting, Moving, Ablating):
         self.notice.show_opening(path, part)
         self.add_class("-notice")
 
-    def show_progress(self, text: str) -> None:
-        """Say how far the reading of what is shown has come."""
+    def show_progress(self, text: str, partial: str | None = None) -> None:
+        """Say how far the reading of what is shown has come, and if it is new why what needs all of it has to wait."""
         self.status.progress = text
+        self.partial = self.partial if partial is None else partial
         self.status.show()
 
     def show_failure(self, path: Path, error: StashError) -> None:
@@ -102,7 +84,7 @@ class MainScreen(Running, Trusting, Moving, Ablating):
             self.notice.show_failure(path, error)
             self.add_class("-notice")
 
-    def show_recording(self, recording: Recording, *, progress: str | None = None) -> None:
+    def show_recording(self, recording: Recording, *, progress: str | None = None, partial: str = "") -> None:
         """Show a recording; one that is already on the screen keeps its cursor."""
         session = self.session
         self.stop_work()
@@ -110,13 +92,12 @@ class MainScreen(Running, Trusting, Moving, Ablating):
             if session.recording is not recording:
                 session.reload(recording)
         else:
-            self._stop_following()
-            session = self.session = self.open_debugger(recording)
+            self.stop_following()
             self.clear_search()
-            self.filter_query, self.inverted, self.hides_repeats = "", False, False
+            session = self.session = self.open_debugger(recording)
             self.close_panel()
+        self.partial = partial
         self.status.session, self.status.progress = session, progress
-        self.rows = Rows(None, session.count)
         self.timeline.show_session(session)
         self.scrubber.show_session(session)
         self.status.show()
@@ -125,7 +106,7 @@ class MainScreen(Running, Trusting, Moving, Ablating):
         if not session.count:
             self.notice.show_empty(recording)
         self.set_class(not session.count, "-notice")
-        if self.is_filtered:
+        if session.narrows:
             self.show_filtered()
         self.inspect()
         if progress is None:
@@ -141,64 +122,3 @@ class MainScreen(Running, Trusting, Moving, Ablating):
         from stashdbg_tui.screens.stats import StatsScreen
 
         self.app.push_screen(StatsScreen(self.session.recording))
-
-    def action_follow_tail(self) -> None:
-        """Stay on the last event of a file that grows, or stop to."""
-        if self._follow_timer is not None:
-            self._stop_following()
-            self.status.show("no longer following")
-        elif self.session is None or self.session.recording.path is None:
-            self.status.show("nothing to follow: this recording is not in a file")
-        else:
-            self._start_following(self.session)
-
-    def _start_following(self, session: Debugger) -> None:
-        try:
-            session.follow()
-        except StashError as failure:
-            if failure.code == ErrorCode.INVALID_INPUT:
-                self.status.show("a file this large of another tool is not followed; Ctrl+O opens it again")
-            else:
-                self.say_failure(failure)
-            return
-        self._follow_timer = self.set_interval(FOLLOW_SECONDS, self._look_for_more)
-        self.status.progress = "following"
-        self.follow(session.last())
-        self.status.show("following the file; F stops, and so does going back")
-
-    def _stop_following(self) -> None:
-        if self.session is not None:
-            self.session.unfollow()
-        if self._follow_timer is not None:
-            self._follow_timer.stop()
-            self._follow_timer = None
-            self.status.progress = None
-
-    def _look_for_more(self) -> None:
-        """Take in what the file gained, and stay at the end if the cursor was there."""
-        session = self.session
-        if session is None:
-            return
-        if session.position < session.count - 1:
-            self._stop_following()
-            self.status.show("no longer following; F follows again")
-            return
-        started, before = monotonic(), session.recording
-        if started < self._look_again:
-            return
-        try:
-            session.refresh()
-        except StashError as failure:
-            self._stop_following()
-            self.say_failure(failure)
-            return
-        # What has to be read whole is read less often the longer that takes.
-        self._look_again = monotonic() + _REST * (monotonic() - started)
-        if session.recording is not before:
-            self.show_recording(session.recording, progress="following")
-            self.follow(session.last())
-        part = session.caught_up
-        progress = "following" if part == 1 else f"following, {part:.0%} read"
-        if progress != self.status.progress:
-            self.status.progress = progress
-            self.status.refresh()

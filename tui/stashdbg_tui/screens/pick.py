@@ -24,7 +24,7 @@ from stashdbg_tui.command import Scope
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.pick_list import PickList
 
-_KEYS = "↑ ↓ move  Enter open  Esc clear or close  Ctrl+Q quit"
+_KEYS = (("↑ ↓", "move"), ("Enter", "open"), ("Esc", "clear or close"), ("Ctrl+Q", "quit"))
 _WORDS_OF_FILES = "words of a title, a tool, a folder, a day"
 WORDS_OF_RUNS = "words of a title, a time, an outcome"
 _EMPTY = (
@@ -91,7 +91,8 @@ class PickScreen(LeftOnce, Screen[Path | None]):
         with Middle(id="pick-notice"):
             yield Static(Content.assemble(*_EMPTY), id="pick-empty")
         yield Static(safe.line(self._said or "looking for sessions…"), id="pick-status")
-        yield Static(safe.line(_KEYS), id="pick-keys")
+        keys = (piece for key, does in _KEYS for piece in ((key, "bold $accent"), f" {does}  "))
+        yield Static(Content.assemble(*keys), id="pick-keys")
 
     def on_mount(self) -> None:
         """Start to look."""

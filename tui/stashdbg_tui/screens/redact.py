@@ -15,9 +15,9 @@ from stashdbg_core.model import Recording
 from stashdbg_core.redact.scan import ScanFinding, kind_words
 from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.report.opening import place_of
-from stashdbg_core.report.units import counted
 from stashdbg_core.session.masked_copy import MaskedCopy, WrittenCopy, masked_copy
 from stashdbg_core.session.seal_place import has_seal, seal_file_of
+from stashdbg_core.session.words import counted
 from stashdbg_core.store.atomic import safe_file_name
 from stashdbg_tui import safe
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field

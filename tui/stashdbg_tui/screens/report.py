@@ -98,7 +98,7 @@ class ReportMeter(OneLine):
         "meter--full", "meter--over", "meter--empty", "meter--words", "meter--problem",
     }  # fmt: skip
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.bundle: Bundle | None = None
         self.notice = "masking…"

@@ -16,7 +16,7 @@ from stashdbg_core.report.issue import issue_body
 from stashdbg_core.report.manifest import Fields
 from stashdbg_core.session.words import size_words
 from stashdbg_tui import safe
-from stashdbg_tui.copying import copy_note
+from stashdbg_tui.copying import to_clipboard
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field
 
 
@@ -65,10 +65,7 @@ class ReportExportDialog(Dialog[str]):
     def act(self, button: str) -> None:
         """Write the archive, or copy the text of an issue about it."""
         if button == "copy":
-            text, note = copy_note(self._body)
-            if text is not None:
-                self.app.copy_to_clipboard(text)
-            self.say(note)
+            self.say(to_clipboard(self.app, self._body))
         elif button == "write" and not self.working and self._written is None:
             names = ("title", "steps", "expected", "actual")
             fields = Fields(*(self.typed(f"report-{name}") for name in names))

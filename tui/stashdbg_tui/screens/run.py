@@ -16,7 +16,6 @@ from textual.widgets import Button, Input
 from stashdbg_core.model import Recording
 from stashdbg_core.programs.preview import Preview
 from stashdbg_core.programs.run_plan import RunOffer, RunPlan, RunWishes, offer_run, plan_run, preview_run
-from stashdbg_core.sanitize import shorten
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field
 from stashdbg_tui.widgets.panel import Panel
 from stashdbg_tui.widgets.plain_rows import headed_rows, room_in_dialog
@@ -163,16 +162,12 @@ class RunDialog(Dialog[ChosenRun]):
         panel.styles.margin = (1, 0) if self.size.height >= _ROOMY else 0
 
     def _copy(self) -> None:
-        from stashdbg_tui.copying import copy_note
+        from stashdbg_tui.copying import to_clipboard
 
         if self._plan is None or self._plan.wishes != self._wishes():
             self.say("press Run once to see what was typed")
-            return
-        taken, note = copy_note(self._plan.command_line())
-        if taken is not None:
-            self.app.copy_to_clipboard(taken)
-            note = f"copied {shorten(taken, 200)}"
-        self.say(note)
+        else:
+            self.say(to_clipboard(self.app, self._plan.command_line(), named=True))
 
     def _wishes(self) -> RunWishes:
         return RunWishes(*(self.typed(f"run-{name}") for name in ("command", "rerun", "secrets", "file")))

@@ -15,8 +15,9 @@ from textual.widgets import Button
 from stashdbg_core.model import Recording
 from stashdbg_core.seal import Seal, seal_recording, sign_seal, write_seal
 from stashdbg_core.seal.seal_file import refuse_existing
+from stashdbg_core.session.words import counted
 from stashdbg_tui import safe
-from stashdbg_tui.copying import copy_note
+from stashdbg_tui.copying import to_clipboard
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field, Progress
 from stashdbg_tui.widgets.tick_box import TickBox
 
@@ -52,7 +53,7 @@ class SealDialog(Dialog[bool]):
         """Return what is written and what is asked."""
         count = len(self._recording.events)
         yield Fact("writes", f"{self._path.name}, beside the recording")
-        yield Fact("covers", f"all {count:,} event{'' if count == 1 else 's'}: {_PROVES}")
+        yield Fact("covers", f"all {counted(count, 'event')}: {_PROVES}")
         yield Fact("root", id="seal-root")
         with Vertical(id="seal-asks") as asks:
             asks.styles.height = "auto"
@@ -76,10 +77,7 @@ class SealDialog(Dialog[bool]):
     def act(self, button: str) -> None:
         """Seal, or copy the root."""
         if button == "copy" and self._sealed is not None:
-            text, note = copy_note(self._sealed.seal.root.hex())
-            if text is not None:
-                self.app.copy_to_clipboard(text)
-            self.say(note)
+            self.say(to_clipboard(self.app, self._sealed.seal.root.hex()))
         elif button == "seal" and not self.working and self._sealed is None:
             key, boxes = self.typed("seal-key"), self.query(TickBox)
             overwrite = bool(boxes) and boxes.first().value

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 from stashdbg_core.model import Recording
 from stashdbg_tui.screens.main import MainScreen
-
-if TYPE_CHECKING:
-    from stashdbg_tui.app import StashApp
 
 
 class SideScreen(MainScreen):
@@ -27,7 +22,7 @@ class SideScreen(MainScreen):
 
     def on_mount(self) -> None:
         """Show the recording; commands and messages of the app come here while this screen is open."""
-        app = cast("StashApp", self.app)
+        app = self.stash_app
         self._below, app.main_screen = app.main_screen, self
         self.show_recording(self._recording)
         if self._seq is not None and self.session is not None:
@@ -35,6 +30,6 @@ class SideScreen(MainScreen):
 
     def on_unmount(self) -> None:
         """Give the app its screen back."""
-        app = cast("StashApp", self.app)
+        app = self.stash_app
         if self._below is not None and app.main_screen is self:
             app.main_screen = self._below

@@ -21,8 +21,8 @@ from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings, closing
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.theme import channel_colour
+from stashdbg_tui.workers.slices import work_in_slices
 
-_PAUSE_SECONDS = 0.004
 _CHANNELS = 12
 _NAMES = 60
 _CHARTS: dict[Measure, tuple[str, str, str]] = {
@@ -59,7 +59,7 @@ class StatsScreen(LeftOnce, ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Start to add up."""
-        self._work()
+        work_in_slices(self, self._adding, self._added, self._failed)
 
     def on_unmount(self) -> None:
         """Stop adding up."""
@@ -73,19 +73,12 @@ class StatsScreen(LeftOnce, ModalScreen[None]):
         """Scroll by lines."""
         self.query_one("#stats", VerticalScroll).scroll_relative(y=lines, animate=False)
 
-    def _work(self) -> None:
-        if self.is_left or self.app._exit:
-            return
-        try:
-            over = self._adding.work(8.0)
-        except StashError as failure:
-            self.query_one("#stats-text", Static).update(safe.block(failure.message))
-            return
-        if not over:
-            self.set_timer(_PAUSE_SECONDS, self._work)
-        elif self._adding.done:
-            self.stats = self._adding.result
-            self._draw()
+    def _added(self, stats: RunStats) -> None:
+        self.stats = stats
+        self._draw()
+
+    def _failed(self, failure: StashError) -> None:
+        self.query_one("#stats-text", Static).update(safe.block(failure.message))
 
     def _draw(self) -> None:
         if self.stats is not None:
@@ -139,6 +132,6 @@ def _row(channel: str, key: str, row: NameStats, usage: Usage | None, name_width
         (f"  {safe.fit(f'{channel} {key}', name_width)}", f"$channel-{channel_colour(channel)}"),
         (f"{row.calls:>6,}", ""),
         (f"{row.errors or '':>7}", "bold $text-error"),
-        (f"{duration_words(row.ms):>10}{duration_words(row.slowest):>10}", ""),
+        ("".join(f"{duration_words(ms) if ms else '':>10}" for ms in (row.ms, row.slowest)), ""),
         (f"{used}\n", ""),
     ]

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
@@ -20,7 +20,6 @@ from stashdbg_tui.screens.base import SessionScreen
 if TYPE_CHECKING:
     from stashdbg_core.session.editing import Draft, Edit
     from stashdbg_core.session.fork_edit import ForkEdit
-    from stashdbg_tui.app import StashApp
     from stashdbg_tui.screens.edit import Wish
 
 
@@ -33,16 +32,6 @@ class Forking(SessionScreen):
         if farewell is not None and self.app._exit and not self.app._exit_renderables:
             self.app._exit_renderables.append(farewell)
 
-    @property
-    def _is_partial(self) -> bool:
-        """Whether the rest of the file is still to come; one that is followed is whole as far as it goes."""
-        return self.status.progress is not None and not self.status.progress.startswith("following")
-
-    @property
-    def partial_words(self) -> str:
-        """Why what needs all of a recording has to wait."""
-        return "the rest of the file is still being read"
-
     # Editing
 
     def action_edit_value(self, inline: bool = False) -> None:
@@ -53,8 +42,8 @@ class Forking(SessionScreen):
         if session is None or session.event is None:
             self.status.show("there is no event to edit")
             return
-        if self._is_partial:
-            self.status.show(self.partial_words)
+        if self.partial:
+            self.status.show(self.partial)
             return
         try:
             edit = start_edit(session.recording, session.position)
@@ -65,7 +54,10 @@ class Forking(SessionScreen):
         self._edit(edit, draft, inline=inline)
 
     def _edit(self, edit: ForkEdit, draft: Draft, *, inline: bool) -> None:
-        if inline:
+        from stashdbg_core.session.editing import names_editor
+
+        # An editor that nobody chose may be one that its user cannot leave.
+        if inline or (not names_editor(os.environ) and why_not_here(draft) is None):
             self._edit_here(edit, draft)
         else:
             self._edit_there(edit, draft)
@@ -86,19 +78,17 @@ class Forking(SessionScreen):
             self._edited(edit, draft, done)
 
     def _edit_here(self, edit: ForkEdit, draft: Draft) -> None:
-        from stashdbg_core.session.editing import read_edit
-        from stashdbg_core.session.fork_edit import INLINE_CHARACTERS
+        from stashdbg_core.session.editing import names_editor, read_edit
         from stashdbg_tui.screens.edit import InlineScreen
 
-        text = read_edit(draft).text
-        if len(text) > INLINE_CHARACTERS:
-            self._leave(edit, draft, f"{len(text):,} characters are too many to edit here; e opens them in $EDITOR")
-            return
-        if "\r" in text:
-            self._leave(edit, draft, "the text has CR line ends, which would be lost here; e opens it in $EDITOR")
+        reason = why_not_here(draft)
+        if reason is not None:
+            self._leave(edit, draft, reason)
             return
         title = f"event {edit.event.seq}, {shorten(edit.event.channel, 24)} {shorten(edit.event.key, 40)}"
-        self.app.push_screen(InlineScreen(title, text), partial(self._written, edit, draft))
+        if not names_editor(os.environ):
+            title += " · set EDITOR to use your own editor"
+        self.app.push_screen(InlineScreen(title, read_edit(draft).text), partial(self._written, edit, draft))
 
     def _written(self, edit: ForkEdit, draft: Draft, text: str | None) -> None:
         from stashdbg_core.session.editing import read_edit
@@ -182,9 +172,8 @@ class Forking(SessionScreen):
 
     def _open_fork(self, fork: Recording) -> None:
         """Show a fork that was saved, at its last event."""
-        app = cast("StashApp", self.app)
-        if fork.path is not None and fork.path not in app.paths:
-            app.paths.append(fork.path)
+        if fork.path is not None:
+            self.stash_app.take_up(fork.path)
         self.show_recording(fork)
         if self.session is not None:
             self.follow(self.session.last())
@@ -195,10 +184,6 @@ class Forking(SessionScreen):
     @abstractmethod
     def action_run_program(self) -> None:
         """Show what running on would do."""
-
-    @abstractmethod
-    def show_recording(self, recording: Recording, *, progress: str | None = None) -> None:
-        """Show a recording."""
 
     # Comparing
 
@@ -214,16 +199,25 @@ class Forking(SessionScreen):
         from stashdbg_tui.screens.forks import ForksScreen
 
         session = self.session
-        if session is not None and self._is_partial:
-            self.status.show(self.partial_words)
+        if session is not None and self.partial:
+            self.status.show(self.partial)
             return
         recording = session.recording if session is not None else None
-        limits = cast("StashApp", self.app).limits
-        self.app.push_screen(ForksScreen(recording, limits=limits, compares=compares), self._chosen_branch)
+        screen = ForksScreen(recording, limits=self.stash_app.limits, compares=compares)
+        self.app.push_screen(screen, self._chosen_branch)
 
     def _chosen_branch(self, path: Path | None) -> None:
         if path is not None:
-            app = cast("StashApp", self.app)
-            if path not in app.paths:
-                app.paths.append(path)
-            app.open_file(path)
+            self.stash_app.take_up(path)
+            self.stash_app.open_file(path)
+
+
+def why_not_here(draft: Draft) -> str | None:
+    """Return why a draft cannot be edited inside the screen; None if it can."""
+    from stashdbg_core.session.editing import read_edit
+    from stashdbg_core.session.fork_edit import INLINE_CHARACTERS
+
+    text = read_edit(draft).text
+    if len(text) > INLINE_CHARACTERS:
+        return f"{len(text):,} characters are too many to edit here; e opens them in $EDITOR"
+    return "the text has CR line ends, which would be lost here; e opens it in $EDITOR" if "\r" in text else None

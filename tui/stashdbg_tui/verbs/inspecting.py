@@ -1,9 +1,9 @@
-"""The inspector: which part of the event is shown, how, and how it is taken out."""
+"""The inspector: which part of the event is shown, and how."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.message import Message
@@ -14,22 +14,12 @@ from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.inspection import Inspection, Part, inspect_part, is_quick
 from stashdbg_tui.screens.base import SessionScreen
-from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.payload_view import PayloadView
 from stashdbg_tui.widgets.tabs_line import TabsLine
 
 # The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
-    from stashdbg_tui.app import StashApp
     from stashdbg_tui.history import History
-
-_COPIES = (
-    ("v", "value", "copy('value')"),
-    ("p", "path", "copy('path')"),
-    ("e", "event", "copy('event')"),
-    ("c", "command", "copy('command')"),
-    ("y", "value", "copy('value')"),
-)
 
 
 class Inspected(Message):
@@ -52,7 +42,7 @@ class Inspecting(SessionScreen):
     @property
     def history(self) -> History:
         """What is kept between sessions."""
-        return cast("StashApp", self.app).history
+        return self.stash_app.history
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -159,70 +149,3 @@ class Inspecting(SessionScreen):
         """Fold long lines or stop to."""
         folds = self.payload.toggle_wrap()
         self.status.show("long lines fold" if folds else "long lines run on; l and h scroll sideways")
-
-    # Taking out
-
-    def action_copy_menu(self) -> None:
-        """Ask what to copy."""
-        self.ask_choice("copy", _COPIES[:4], hidden=_COPIES[4:])
-
-    def action_copy(self, what: str) -> None:
-        """Copy the value, the path of the cursor, the event's record, or the command that prints what is seen."""
-        session = self.session
-        event = session.event if session is not None else None
-        if session is None or event is None:
-            self.status.show("nothing to copy")
-            return
-        from stashdbg_tui import copying
-
-        try:
-            if what == "value":
-                text = copying.value_text(session.recording, event, self.part)
-            elif what == "path":
-                text = self.path_at_cursor()
-            elif what == "event":
-                text = copying.event_text(event)
-            else:
-                listed = self.timeline.has_focus and bool(self.shown_query)
-                seq, own = None if listed else event.seq, session.notebook.columns
-                text = copying.command_line(session.recording.path, seq, self.shown_query, own)
-        except StashError as failure:
-            self.status.show(f"nothing to copy: {failure.message}")
-            return
-        taken, note = copying.copy_note(text)
-        if taken is not None:
-            self.app.copy_to_clipboard(taken)
-        self.status.show(note if what in ("value", "event") or taken is None else f"copied {text}")
-
-    def path_at_cursor(self) -> str:
-        """Return the JSON pointer of the field at the cursor, after the part it is in."""
-        pointer = self.payload.pointer
-        part = "input" if self.part == "input" else "value"
-        return f"{part}{pointer}" if pointer is not None else part
-
-    @property
-    def shown_query(self) -> str:
-        """The query that leaves what the timeline shows."""
-        return ""
-
-    def action_write(self, file: str) -> None:
-        """Write the whole value shown to a new file."""
-        if self.session is not None and self.session.event is not None:
-            from stashdbg_tui.copying import save_value
-
-            self.status.show(save_value(self.session.recording, self.session.event, self.part, file))
-
-    def ask_choice(
-        self, title: str, choices: tuple[tuple[str, str, str], ...], hidden: tuple[tuple[str, str, str], ...] = ()
-    ) -> None:
-        """Let the next key choose."""
-        self._pane = self.focused.id if self.focused is not None else None
-        self.add_class("-prompt")
-        self.choice.open(title, choices, hidden)
-
-    @on(ChoiceLine.Left)
-    async def _choice_left(self, message: ChoiceLine.Left) -> None:
-        self.remove_class("-prompt")
-        self.set_focus(self.query_one(f"#{self._pane or 'timeline'}"))
-        if message.action is not None:
-            await self.run_answer(message.action)

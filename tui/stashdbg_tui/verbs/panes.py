@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on
 
-from stashdbg_tui.lanes import lane_steps
+from stashdbg_core.session.rows import lane_steps
+from stashdbg_core.session.words import counted
+from stashdbg_tui.verbs.copying import Copying
 from stashdbg_tui.verbs.finding import Finding
-from stashdbg_tui.verbs.inspecting import Inspecting
 from stashdbg_tui.verbs.marking import Marking
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 from stashdbg_tui.widgets.prompt_line import PromptLine
@@ -18,31 +20,20 @@ from stashdbg_tui.widgets.prompt_line import PromptLine
 # The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
     from stashdbg_core.session.watches import WatchRow
-    from stashdbg_tui.app import StashApp
 
 _NAMES = 500
 """Events whose channels and keys are offered while a query is typed."""
 
 
-class Panes(Finding, Inspecting, Marking):
+class Panes(Finding, Copying, Marking):
     """The frame around the verbs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._pane_before: str | None = None
-        self._filter_shown = ""
 
     # Prompts
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let a colon be typed while a prompt is open."""
-        return action != "ask" or not self.has_class("-prompt")
-
     def action_ask(self, kind: str) -> None:
         """Ask for something at the prompt."""
-        self._pane_before = self.focused.id if self.focused is not None else None
-        self.add_class("-prompt")
-        self.prompt.open(kind, self._words_of, self.filter_query if kind == "f" else "")
+        query = self.session.filter.query if self.session is not None else ""
+        self.ask_line(kind, self._words_of, query if kind == "f" else "")
 
     def _words_of(self) -> Sequence[str]:
         if self.prompt.kind == ":":
@@ -61,17 +52,11 @@ class Panes(Finding, Inspecting, Marking):
         plain = [word for word in (*channels, *keys) if not set(word) & set(' "()')]
         return [*flags, *plain, "outcome:throw", *(f"{entry.name}:" for entry in OPERATORS)]
 
-    @on(PromptLine.Left)
-    def _prompt_left(self) -> None:
-        self.remove_class("-prompt")
-        self.set_focus(self.query_one(f"#{self._pane_before or 'timeline'}"))
-
     @on(PromptLine.Entered)
     async def _prompt_entered(self, message: PromptLine.Entered) -> None:
-        inside = self._pane_before == "payload"
-        self._prompt_left()
+        self.turn_back()
         if message.kind == "/":
-            self.start_search(message.text, inside=inside)
+            self.start_search(message.text, inside=self.asked_from == "payload")
         elif message.kind == "f":
             self.set_filter(message.text)
         elif message.kind == "note":
@@ -87,11 +72,11 @@ class Panes(Finding, Inspecting, Marking):
         if found.problem is not None:
             self.status.show(found.problem)
         elif found.verb == "action":
-            await self.run_answer(found.text)
+            await self.run_action(found.text)
         elif found.verb == "write":
             self.action_write(found.text)
         elif found.verb == "open":
-            self._app.open_file(Path(found.text).expanduser())
+            self.stash_app.open_file(Path(found.text).expanduser())
         elif found.verb == "source":
             self.confirm_sources(found.text)
         elif found.verb == "break":
@@ -109,21 +94,6 @@ class Panes(Finding, Inspecting, Marking):
         elif found.verb == "goto" and self.session is not None:
             self.follow(self.session.goto(found.text))
 
-    @property
-    def _app(self) -> StashApp:
-        return cast("StashApp", self.app)
-
-    @property
-    def shown_query(self) -> str:
-        """The query that leaves what the timeline shows."""
-        return f"not ({self.filter_query})" if self.inverted else self.filter_query
-
-    def step_over(self, by: int) -> None:
-        """Step over the calls made during this one."""
-        session = self.session
-        if session is not None:
-            self.work_on("seek", session.go("over", forward=by > 0), self.follow)
-
     # Lists
 
     def action_list(self, kind: str) -> None:
@@ -140,33 +110,33 @@ class Panes(Finding, Inspecting, Marking):
         if session is None:
             return
         if kind == "marks":
-            self.open_panel("marks", "marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
+            self.open_panel("marks", "Marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
         elif kind == "watches":
             self.work_on("watches", session.watch_rows(), self._show_watches)
         elif kind == "recordings":
-            paths = self._app.paths
+            paths = self.stash_app.paths
             rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]
             rows = rows or [PanelRow([("no other recording was opened: :open FILE", "muted")])]
-            self.open_panel("recordings", "recordings: Enter opens", rows, focus=False)
+            self.open_panel("recordings", "Recordings: Enter opens", rows, focus=False)
         elif kind == "lanes":
-            self.work_on("lanes", lane_steps(session.recording.events), self._show_lanes)
+            self.work_on("lanes", lane_steps(session.recording.events), partial(self._show_lanes, session.folded))
 
     def _show_watches(self, watches: Sequence[WatchRow]) -> None:
-        title = "watches at the cursor: Enter jumps to their event, - takes away"
+        title = "Watches at the cursor: Enter jumps to their event, - takes away"
         self.open_panel("watches", title, self.watch_lines(watches), focus=False)
 
-    def _show_lanes(self, lanes: dict[str | None, int]) -> None:
+    def _show_lanes(self, folded_lanes: Set[str | None], lanes: dict[str | None, int]) -> None:
         rows = []
         for lane, count in lanes.items():
-            folded = lane in self.rows.folded
+            folded = lane in folded_lanes
             name = "main, without a name" if lane is None else lane
             pieces = [
                 ("▸ " if folded else "▾ ", "strong"),
                 (f"{name}  ", "text"),
-                (f"{count:,} event{'' if count == 1 else 's'}{', folded' if folded else ''}", "muted"),
+                (f"{counted(count, 'event')}{', folded' if folded else ''}", "muted"),
             ]
             rows.append(PanelRow(pieces, (lane,)))
-        self.open_panel("lanes", "lanes: Enter folds or unfolds", rows, focus=False)
+        self.open_panel("lanes", "Lanes: Enter folds or unfolds", rows, focus=False)
 
     @on(Panel.Chosen)
     def _panel_chosen(self, message: Panel.Chosen) -> None:
@@ -189,10 +159,10 @@ class Panes(Finding, Inspecting, Marking):
             else:
                 self.follow(session.to_seq(what))
         elif message.kind == "lanes" and isinstance(target, tuple):
-            self.fold_lanes(self.rows.folded ^ {target[0]})
+            self.fold_lanes(session.folded ^ {target[0]})
             self.list_rows("lanes")
         elif message.kind == "recordings" and isinstance(target, Path):
-            self._app.open_file(target)
+            self.stash_app.open_file(target)
         elif message.kind == "why" and isinstance(target, int):
             self.follow(session.jump(target))
 

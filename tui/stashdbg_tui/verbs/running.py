@@ -6,7 +6,7 @@ The run belongs to the core and goes on whatever is shown; here is only what fol
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import SuspendNotSupported
@@ -28,7 +28,6 @@ from stashdbg_tui.widgets.plain_rows import output_rows
 if TYPE_CHECKING:
     from stashdbg_core.programs.run_plan import RunPlan
     from stashdbg_core.programs.watched_run import WatchedRun
-    from stashdbg_tui.app import StashApp
     from stashdbg_tui.screens.run import ChosenRun
 
 _TICK_SECONDS = 0.2
@@ -95,11 +94,6 @@ class Running(Panes, Forking):
         """Whether a program runs."""
         return self.live is not None and self._run_timer is not None
 
-    @property
-    def partial_words(self) -> str:
-        """Why what needs all of a recording has to wait."""
-        return "the program is still running" if self.runs else super().partial_words
-
     # Starting
 
     def action_run_program(self) -> None:
@@ -110,8 +104,8 @@ class Running(Panes, Forking):
             return
         if self.session is None:
             return
-        if self._is_partial:
-            self.status.show(self.partial_words)
+        if self.partial:
+            self.status.show(self.partial)
             return
         from stashdbg_core.programs.command import recorded_command
         from stashdbg_tui.screens.run import RunDialog
@@ -204,11 +198,11 @@ class Running(Panes, Forking):
         """Show more of the run: at its end the cursor goes along, elsewhere it stays."""
         session = self.session
         if session is not None and self._is_of_run:
-            begins, at_end = self._shown is None, session.position >= session.count - 1
+            begins, at_end = self._shown is None, session.at_end
             has_panel = self.panel.kind == "run"
             if not begins:
                 session.reload(recording)  # its name changes when it is whole
-            self.show_recording(recording, progress=progress)
+            self.show_recording(recording, progress=progress, partial="the program is still running")
             if has_panel and begins:
                 self.list_rows("run")
             if begins or at_end:
@@ -225,7 +219,7 @@ class Running(Panes, Forking):
         if live.path is not None:
             live.tail.note(f"recorded in {shorten(str(live.path), 200)}")
         if self._is_of_run:
-            self.status.progress = None
+            self.status.progress, self.partial = None, ""
         if self.panel.kind == "run":
             self.list_rows("run")
         said = shorten(live.ending()[0], 100) if error is None else shorten(error.message, 100)
@@ -236,7 +230,7 @@ class Running(Panes, Forking):
         self.status.show(said)
         self.show_run_keys()
         if self._after_stop is not None:
-            self.call_later(self.run_answer, self._after_stop)
+            self.call_later(self.run_action, self._after_stop)
 
     @work(thread=True, exclusive=True, group="parent", exit_on_error=False)
     def _find_parent(self, start: Recording, made: Recording | Path) -> None:
@@ -261,13 +255,12 @@ class Running(Panes, Forking):
             self.status.show(f"recorded in {message.made.path and message.made.path.name}; {self._compare_words}")
 
     def _go_to_end(self) -> None:
-        if self.session is not None and self.session.position < self.session.count - 1:
+        if self.session is not None and not self.session.at_end:
             self.follow(self.session.last())
 
     def _take_up(self, made: Recording) -> None:
-        paths = cast("StashApp", self.app).paths
-        if made.path is not None and made.path not in paths:
-            paths.append(made.path)
+        if made.path is not None:
+            self.stash_app.take_up(made.path)
 
     @property
     def _compare_words(self) -> str:
@@ -281,7 +274,7 @@ class Running(Panes, Forking):
             return
         from stashdbg_tui.screens.diff import DiffScreen
 
-        self.app.push_screen(DiffScreen(sides, limits=cast("StashApp", self.app).limits))
+        self.app.push_screen(DiffScreen(sides, limits=self.stash_app.limits))
 
     # Its output
 
@@ -297,7 +290,7 @@ class Running(Panes, Forking):
         self._output_seen = live.tail.version, width
         rows = output_rows(live.tail.lines(), width - 2)
         stop = (keys_now(self.app, command("program.stop")) or [":stop"])[0]
-        title = f"output of {live.name}" + (f" · {stop} stops it" if self.runs else "")
+        title = f"Output of {live.name}" + (f" · {stop} stops it" if self.runs else "")
         self.open_panel("run", title, rows or [PanelRow([("  it has written nothing yet", "muted")])], focus=False)
         panel.cursor = -1  # lines that are only read
         if at_end:
@@ -308,13 +301,9 @@ class Running(Panes, Forking):
         if what != "command" or self._plan is None or self.panel.kind != "run":
             super().action_copy(what)
             return
-        from stashdbg_tui.copying import copy_note
+        from stashdbg_tui.copying import to_clipboard
 
-        taken, note = copy_note(self._plan.command_line())
-        if taken is not None:
-            self.app.copy_to_clipboard(taken)
-            note = f"copied {taken}"
-        self.status.show(note)
+        self.status.show(to_clipboard(self.app, self._plan.command_line(), named=True))
 
     # Stopping, and leaving
 
@@ -328,9 +317,10 @@ class Running(Panes, Forking):
 
     def holds_back(self, action: str) -> bool:
         """Ask, while a program runs, before an action that leaves it; tell whether it has to wait."""
-        if not self.runs or self._after_stop is not None:
+        if self.live is None or not self.runs or self._after_stop is not None:
             return False
-        self.ask_choice("a program is running", (("s", "stop it and leave", f"stop_and('{action}')"),))
+        name = shorten(self.live.name, 40)
+        self.ask_choice(f"{name} is running", (("s", "stop it and leave", f"stop_and('{action}')"),))
         return True
 
     def action_stop_and(self, action: str) -> None:

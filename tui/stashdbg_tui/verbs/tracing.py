@@ -8,7 +8,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.inspection import state_refs
-from stashdbg_core.session.pointers import ABSENT, Absent, parse_pointer, pointer_of, resolve, scalar_text
+from stashdbg_core.session.pointers import Absent, parse_pointer, pointer_of, resolve, scalar_text
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_tui.screens.base import SessionScreen
 from stashdbg_tui.widgets.panel import PanelRow
@@ -64,7 +64,7 @@ class Tracing(SessionScreen):
             if moved:
                 self.follow(session.jump(change.position))
             self._show_field(part if self.part != "state" or moved else self.part, pointer)
-            self.status.show(_change_words(change, moved))
+            self.status.show(change.words(moved=moved))
 
         self.work_on("trace", last_change_steps(session.recording, position, part, pointer), found, self._looking)
 
@@ -91,7 +91,7 @@ class Tracing(SessionScreen):
         from stashdbg_core.session.search import origin_steps
 
         try:
-            self.work_on("trace", origin_steps(session.recording, _literal(text)), found, self._looking)
+            self.work_on("trace", origin_steps(session.recording, text), found, self._looking)
         except StashError as failure:
             self.say_failure(failure)
 
@@ -120,7 +120,7 @@ class Tracing(SessionScreen):
             if found.pointer
             else (shorten(found.text, 40) if found.text else "the input")
         )
-        title = f"why {what} of event {found.seq}: outputs that reached it, latest first"
+        title = f"Why {what} of event {found.seq}: what reached it, latest first"
         self.slice = found
         rows = [row for node in found.nodes for row in _node_rows(session.recording, node)]
         if len(found.nodes) == 1:
@@ -161,26 +161,6 @@ class Tracing(SessionScreen):
         if text is None:
             return ""
         return text if len(text) <= _TEXT and "\n" not in text else self.payload.line_text.strip()[:4000]
-
-
-def _literal(text: str) -> str:
-    """Return a text that the search takes as it stands, even where it looks like a pattern."""
-    return text if not (text.startswith("/") and text.rstrip("ims").endswith("/")) else text[1:]
-
-
-def _change_words(change: LastChange, moved: bool) -> str:
-    where = shorten(change.pointer, 40) or "the whole of it"
-    before, after = (
-        "nothing" if isinstance(side, Absent) else shorten(scalar_text(side) or type(side).__name__, 30)
-        for side in (change.before, change.after)
-    )
-    if change.previous is None:
-        said = f"{where} is {after} from the first call on"
-    elif change.before is ABSENT:
-        said = f"{where} was set, to {after}"
-    else:
-        said = f"{where} changed from {before} to {after}"
-    return f"{said}, in event {change.seq}" if moved else f"{said}, by this very call"
 
 
 def _node_rows(recording: Recording, node: WhyNode) -> list[PanelRow]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Any, cast
 
 from textual import on, work
 from textual.message import Message
@@ -15,11 +14,9 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.session.inspection import Inspection, ref_of
 from stashdbg_core.session.seal_state import CHECKING, NO_SEAL, SealState
-from stashdbg_tui.verbs.inspecting import Inspecting
+from stashdbg_tui.verbs.copying import Copying
+from stashdbg_tui.verbs.following import Following
 from stashdbg_tui.verbs.marking import Marking
-
-if TYPE_CHECKING:
-    from stashdbg_tui.app import StashApp
 
 BROKEN_SIGN = "✗"
 UNCOVERED_SIGN = "░"
@@ -48,7 +45,7 @@ class ValueScanned(Message):
         """Which secrets it holds; empty if none."""
 
 
-class Trusting(Inspecting, Marking):
+class Trusting(Copying, Marking, Following):
     """What the seal says, and the dialogs of seal, redact and report."""
 
     def __init__(self) -> None:
@@ -145,8 +142,8 @@ class Trusting(Inspecting, Marking):
     def _whole_recording(self) -> Recording | None:
         if self.session is None:
             return None
-        if self.status.progress is not None:
-            self.status.show("the recording is still being read")
+        if self.partial or self.follows:
+            self.status.show(self.partial or "the file is still followed; F stops that")
             return None
         return self.session.recording
 
@@ -158,7 +155,7 @@ class Trusting(Inspecting, Marking):
 
     async def _act(self, action: str | None) -> None:
         if action is not None:
-            await self.run_answer(action)
+            await self.run_action(action)
 
     def action_verify(self) -> None:
         """Verify the seal, and list what it says."""
@@ -208,7 +205,7 @@ class Trusting(Inspecting, Marking):
 
     def _open_copy(self, path: Path | None) -> None:
         if path is not None:
-            cast("StashApp", self.app).open_file(path)
+            self.stash_app.open_file(path)
 
     def action_report(self) -> None:
         """Choose what a bug report holds."""
@@ -222,11 +219,12 @@ class Trusting(Inspecting, Marking):
 
     def action_write(self, file: str) -> None:
         """Write the whole value shown to a new file, after asking if it holds secrets."""
-        event = self.session.event if self.session is not None else None
-        if event is None or ref_of(event, self.part) is None:
+        session = self.session
+        ref = ref_of(session.event, self.part) if session is not None and session.event is not None else None
+        if session is None or ref is None:
             super().action_write(file)
         else:
-            self._scan_value(file, cast(Any, self.session).recording, ref_of(event, self.part) or "")
+            self._scan_value(file, session.recording, ref)
 
     @work(thread=True, exclusive=True, group="scan", exit_on_error=False)
     def _scan_value(self, file: str, recording: Recording, ref: str) -> None:

@@ -34,7 +34,7 @@ class BranchList(LineView):
             self.line = line
             self.opened = opened
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.lines: list[BranchLine] = []
         self.cursor = 0

@@ -30,7 +30,7 @@ class ChoiceLine(OneLine, can_focus=True):
             super().__init__()
             self.action = action
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._title = ""
         self._choices: Sequence[Choice] = ()

@@ -24,7 +24,7 @@ class KeyLine(OneLine):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hidden: tuple[str, ...] = ("program.run", "program.stop")
 

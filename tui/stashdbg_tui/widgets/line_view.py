@@ -32,7 +32,7 @@ class LineView(Widget, can_focus=True):
     LineView > .lines--track { color: $rule; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.top = 0
         """Index of the first visible row."""

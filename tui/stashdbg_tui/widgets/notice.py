@@ -13,6 +13,8 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_tui import safe
 
+_WAYS_OUT = "Ctrl+O opens another file, q quits"
+
 
 class Notice(Middle):
     """A centred paragraph; changed only when a file is opened."""
@@ -37,13 +39,13 @@ class Notice(Middle):
         self._show(
             (f"{safe.line(path.name).plain} cannot be opened\n\n", "bold $text-error"),
             (safe.block(error.message).plain, ""),
-            (f"{hint}\n\nq quits", "$muted"),
+            (f"{hint}\n\n{_WAYS_OUT}", "$muted"),
         )
 
     def show_empty(self, recording: Recording) -> None:
         """Say that a recording has no events, and what else is known."""
         notes = "".join(f"\n{safe.line(note.message).plain}" for note in recording.notes[:5])
-        self._show(("this recording has no events", "bold"), (f"{notes}\n\nq quits", "$muted"))
+        self._show(("this recording has no events", "bold"), (f"{notes}\n\n{_WAYS_OUT}", "$muted"))
 
     def show_nothing_left(self, words: str, count: int) -> None:
         """Say that a filter hides everything."""

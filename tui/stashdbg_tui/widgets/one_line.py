@@ -26,7 +26,7 @@ class OneLine(Widget, can_focus=False):
     OneLine { height: 1; width: 1fr; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._styles: dict[str, Style] = {}
 

@@ -48,13 +48,14 @@ class Panel(LineView):
             self.target = target
             self.drop = drop
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.kind = ""
         """What is listed; empty while closed."""
         self.title = ""
         self.rows: Sequence[PanelRow] = ()
         self.cursor = 0
+        """The line at the cursor; negative where lines are only read."""
 
     @property
     def row_count(self) -> int:
@@ -66,7 +67,7 @@ class Panel(LineView):
         self.cursor = min(self.cursor, max(len(rows) - 1, 0)) if kind == self.kind else _first(rows)
         self.kind, self.title, self.rows = kind, title, rows
         self.top = max(min(self.top, len(rows) - self.page_rows), 0)
-        self.border_title = safe.line(title)
+        self.border_title = safe.line(f" {title} ") if title else None
         self.forget_rows()
 
     def draw_row(self, row: int, width: int) -> Strip:
@@ -74,7 +75,8 @@ class Panel(LineView):
         entry = self.rows[row]
         at_cursor = row == self.cursor
         base = self.base_style + (self.style_of("panel--cursor") if at_cursor and self.has_focus else Style.null())
-        segments, left = [Segment("▌" if at_cursor else " ", base)], width - 1
+        mark = "" if self.cursor < 0 else "▌" if at_cursor else " "
+        segments, left = [Segment(mark, base)], width - len(mark)
         plain = at_cursor and self.has_focus and self.app.native_ansi_color
         for text, look in entry.pieces:
             shown = safe.fit(text, min(left, safe.cells(safe.shown(text[: 4 * width]))))

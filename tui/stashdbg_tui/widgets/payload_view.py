@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _SLICE_SECONDS = 0.004
 _PAUSE_SECONDS = 0.012
 _STEP = 200
+_FRAME = 2
+"""Cells beside the text of a row: a blank at its left, as tabs have one, and the scrollbar."""
 _FIELD_LINES = 3000
 """Lines among which a field is looked for."""
 _KINDS = (
@@ -57,7 +60,7 @@ class PayloadView(LineView):
             super().__init__()
             self.line = line
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.wrap = True
         self.cursor = 0
@@ -185,7 +188,7 @@ class PayloadView(LineView):
         elif self.wrap:
             self._fold_towards(close=columns < 0)
         else:
-            left = max(min(self._left + columns, self._widest - self.size.width + 2), 0)
+            left = max(min(self._left + columns, self._widest - self.size.width + _FRAME + 1), 0)
             if left != self._left:
                 self._left = left
                 self.forget_rows()
@@ -245,7 +248,7 @@ class PayloadView(LineView):
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        width = self.size.width - 1
+        width = self.size.width - _FRAME
         self._laid = PayloadLayout(self._source, width, self.wrap) if self._source is not None and width > 0 else None
         if self._laid is not None:
             self._laid.more(2 * self.page_rows)
@@ -273,6 +276,7 @@ class PayloadView(LineView):
 
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row in the cells that are visible of it."""
+        width -= 1
         selection = self.text_selection
         at_cursor = row == self.cursor and self.has_focus
         key = (row, width, at_cursor)
@@ -281,7 +285,8 @@ class PayloadView(LineView):
             strip = self._strips[key] = self._drawn(row, width, at_cursor)
         if selection is not None and (span := selection.get_span(row)) is not None:
             strip = marked(strip, [span], self.screen.get_component_rich_style("screen--selection"))
-        return strip.apply_offsets(0, row)
+        base = self.base_style + (self.style_of("payload--cursor") if at_cursor else Style.null())
+        return Strip([Segment(" ", base), *strip.apply_offsets(0, row)], width + 1)
 
     def _drawn(self, row: int, width: int, at_cursor: bool = False) -> Strip:
         layout = self._laid
@@ -325,7 +330,7 @@ class PayloadView(LineView):
         """Fold anew."""
         self._strips.clear()
         width = self._laid.width if self._laid is not None else -1
-        if self._source is not None and width != self.size.width - 1:
+        if self._source is not None and width != self.size.width - _FRAME:
             line = self.line
             self._lay_out()
             self.top = 0
@@ -351,7 +356,7 @@ class PayloadView(LineView):
         """Return the text a mouse selected, as shown."""
         first = selection.start.y if selection.start is not None else self.top
         last = selection.end.y if selection.end is not None else self.top + self.page_rows - 1
-        width, picked = self.size.width - 1, []
+        width, picked = self.size.width - _FRAME, []
         for row in range(max(first, 0), min(last, self.row_count - 1) + 1):
             span = selection.get_span(row)
             if span is not None:

@@ -31,7 +31,7 @@ class PickList(LineView, can_focus=False):
             self.index = index
             self.opened = opened
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.choices: Sequence[Choice] = ()
         self.cursor = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from textual import events
 from textual.app import ComposeResult
@@ -19,6 +20,9 @@ from textual.widgets import Input, Label
 from stashdbg_tui.history import History
 
 _LONGEST = 4096
+
+Words: TypeAlias = Callable[[], Sequence[str]]
+"""Returns what can be offered while a line is typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class _Offers(Suggester):
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self.words: Callable[[], Sequence[str]] = lambda: ()
+        self.words: Words = lambda: ()
 
     async def get_suggestion(self, value: str) -> str | None:
         """Return the line with its last word completed."""
@@ -74,7 +78,7 @@ class PromptLine(Horizontal):
     class Left(Message):
         """A person pressed Esc, or deleted past the start."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.kind = ":"
         self._offers = _Offers()
@@ -87,7 +91,7 @@ class PromptLine(Horizontal):
         yield Label(":", markup=False)
         yield Input(compact=True, max_length=_LONGEST, select_on_focus=False, suggester=self._offers)
 
-    def open(self, kind: str, words: Callable[[], Sequence[str]], text: str = "") -> None:
+    def open(self, kind: str, words: Words, text: str = "") -> None:
         """Ask for something and take the keys."""
         self.kind, self._back = kind, 0
         self._offers.words = words

@@ -42,7 +42,7 @@ class Scrubber(OneLine):
             super().__init__()
             self.position = position
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._density: Density | None = None
         self._position = -1

@@ -1,9 +1,16 @@
-"""Where the cursor stands, in words; or why the last move was refused."""
+"""Where the cursor stands, in words; or why the last move was refused.
+
+A message is never cut: the line grows for one that is longer than the screen is wide.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from textwrap import TextWrapper
 from typing import ClassVar
+
+from textual import events
 
 from stashdbg_core.model import RecordedEvent
 from stashdbg_core.sanitize import shorten
@@ -17,6 +24,9 @@ from stashdbg_tui.widgets.one_line import OneLine, Piece
 _SEAL_STYLES = {"sealed": "status--good", "redacted": "status--good", "broken": "status--error"}
 _ROOMY = 100
 """Cells from which on the seal is told of in full."""
+_LONGEST = 300
+_GAP = 3
+_FOLDING = partial(TextWrapper, max_lines=4, placeholder="…", break_on_hyphens=False)
 _DISPENSABLE = ("lane", "offset", "place", "name", "outcome")
 """Groups of words, the most dispensable first."""
 
@@ -28,7 +38,7 @@ class StatusLine(OneLine):
         "status--strong", "status--error", "status--notice", "status--muted", "status--good",
     }  # fmt: skip
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session: Session | None = None
         self.progress: str | None = None
@@ -38,17 +48,37 @@ class StatusLine(OneLine):
         self.marks: Callable[[int], str] = lambda position: ""
         """Returns a position's marks in words."""
         self.seal: SealState = NO_SEAL
-        self._notice: str | None = None
+        self._notice = ""
+        self._folded: list[str] = []
+        """The lines of a notice that is longer than one."""
 
     def show(self, notice: str | None = None) -> None:
         """Draw the words anew, after a notice when there is one; the next call takes it away."""
-        self._notice = notice
+        self._notice = shorten(notice or "", _LONGEST)
+        self._fold()
         self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fold a long notice anew."""
+        self._fold()
+
+    def _fold(self) -> None:
+        """Take as many lines as the notice needs."""
+        room = self.size.width - 2
+        fits = room < 1 or safe.cells(self._notice) <= room
+        self._folded = [] if fits else _FOLDING(width=room).wrap(self._notice)
+        height = max(len(self._folded), 1)
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
 
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
         """Return the words; what says least is left out first where they do not fit."""
-        said = [] if self._notice is None else [(f"{shorten(self._notice, 200)}  ", "status--notice")]
-        yield from ((" ", ""), *said)
+        yield " ", ""
+        if self._folded:
+            yield self._folded[y] if y < len(self._folded) else "", "status--notice"
+            return
+        said = [(f"{self._notice}  ", "status--notice")] if self._notice else []
+        yield from said
         session = self.session
         if session is None:
             yield self.progress or "", "status--muted"
@@ -62,9 +92,13 @@ class StatusLine(OneLine):
         for dispensable in _DISPENSABLE:
             if sum(_size(group) for group in groups.values()) > room:
                 groups.pop(dispensable, None)
-        for group in groups.values():
-            yield from group
-        yield from about
+        words = [*(piece for group in groups.values() for piece in group), *about]
+        yield from words
+        name = shorten(safe.file_name(session.recording.path), 40) if session.recording.path is not None else ""
+        room = width - 2 - _size(said) - _size(words)
+        if name and safe.cells(name) + _GAP <= room:
+            yield " " * (room - safe.cells(name)), ""
+            yield name, "status--muted"
 
     def _recording_words(self, session: Session, width: int) -> Iterable[Piece]:
         recording = session.recording

@@ -30,7 +30,7 @@ class TabsLine(OneLine):
             super().__init__()
             self.part = part
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.part: Part = "value"
         self.words = ""

@@ -25,7 +25,7 @@ class TickBox(OneLine, can_focus=True):
     class Changed(Message):
         """A person switched it."""
 
-    def __init__(self, words: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, words: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._text = words
         self.value = False

@@ -15,12 +15,12 @@ from textual.message import Message
 from textual.strip import Strip
 
 from stashdbg_core.errors import StashError
+from stashdbg_core.session.rows import Rows
 from stashdbg_core.session.session import Session
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.session.words import duration_words
 from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
-from stashdbg_tui.lanes import Rows
 from stashdbg_tui.theme import channel_colour, channel_glyph, mark_words
 from stashdbg_tui.widgets.line_view import LineView
 from stashdbg_tui.widgets.strips import marked
@@ -55,7 +55,7 @@ class Timeline(LineView):
             self.opened = opened
             """Whether by double click, to look into it."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session: Session | None = None
         self.cursor = -1
@@ -73,6 +73,8 @@ class Timeline(LineView):
         """Returns what a broken seal says of a position."""
         self._digits = 1
         self._channel_width = self._key_width = 1
+        self._timed = True
+        """Whether any call says how long it took."""
 
     @property
     def row_count(self) -> int:
@@ -89,6 +91,7 @@ class Timeline(LineView):
             columns, sample = session.columns, _sample(session.count)
             self._channel_width = max(_cells(columns.channel_at(place)) for place in sample)
             self._key_width = max(_cells(columns.key_at(place)) for place in sample) + 1
+            self._timed = any(columns.ms_at(place) is not None for place in sample)
         self.show_rows(Rows(None, session.count))
 
     def show_rows(self, rows: Rows) -> None:
@@ -156,7 +159,7 @@ class Timeline(LineView):
             (indent, style_of("row--seq")),
             (safe.fit(event.key, key_width - len(indent)) + " ", style_of("row--key")),
         ]
-        if width >= 48:
+        if width >= 48 and self._timed:
             parts.append(
                 (f"{duration_words(event.ms) if event.ms is not None else '':>{_TIME}}", style_of("row--time"))
             )

@@ -1,15 +1,17 @@
-"""Rows of the timeline: the events that a filter leaves, with folded lanes reduced to one row a stretch."""
+"""Rows of the run as it is on show: the events that a filter leaves, with folded lanes reduced to one row a stretch."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Set
-from typing import TYPE_CHECKING, cast
+from collections.abc import Set
+from typing import TYPE_CHECKING
 
 from stashdbg_core.model import EventSequence
+from stashdbg_core.session.columns import columns_of
 from stashdbg_core.session.tasks import Steps
 
+# A screen's first frame needs no filter.
 if TYPE_CHECKING:
     from stashdbg_core.session.view import View
 
@@ -61,10 +63,9 @@ class Rows:
         """Return the position ``by`` rows on, at most at an end; None where there is none in that direction."""
         if not len(self):
             return None
-        row = self.row(position)
-        if by < 0 and not self.shows(position) and self.position(row) < position:
-            row += 1
-        target = self.position(min(max(row + by, 0), len(self) - 1))
+        before = position if self._positions is None else bisect_left(self._positions, position)
+        row = before + by - (by > 0 and not self.shows(position))
+        target = self.position(min(max(row, 0), len(self) - 1))
         return target if (target > position) == (by > 0) and target != position else None
 
     def stretch(self, position: int) -> int:
@@ -78,7 +79,7 @@ def fold_steps(view: View | None, events: EventSequence, folded: Set[str | None]
     if not folded:
         return rows
     rows.folded = frozenset(folded)
-    thread_at = thread_column(events)
+    thread_at = columns_of(events).thread_at
     kept: array[int] = array("I")
     stretch: dict[int, int] = {}
     before: str | object | None = object()
@@ -96,17 +97,9 @@ def fold_steps(view: View | None, events: EventSequence, folded: Set[str | None]
     return rows
 
 
-def thread_column(events: EventSequence) -> Callable[[int], str | None]:
-    """Return what tells the lane of a position."""
-    column = getattr(events, "thread_at", None)
-    if column is not None:
-        return cast("Callable[[int], str | None]", column)
-    return lambda position: events[position].thread
-
-
 def lane_steps(events: EventSequence) -> Steps[dict[str | None, int]]:
     """Count the events of each lane in slices, in the order in which lanes begin."""
-    thread_at = thread_column(events)
+    thread_at = columns_of(events).thread_at
     lanes: dict[str | None, int] = {}
     for position in range(len(events)):
         lane = thread_at(position)
