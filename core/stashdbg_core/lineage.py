@@ -1,4 +1,4 @@
-"""The recordings of a folder as a tree of branches, read from the ends of the files.
+"""The recordings of a folder as a tree of forks, read from the ends of the files.
 
 Nothing is left out because its parent is not there: a fork names its parent, and that name stands in the tree. Files
 that cannot be read are listed as such; JSON files that are no recordings are counted and nothing more.
@@ -88,7 +88,7 @@ class Lineage:
         return {"recordings": found, "problems": list(self.problems), "others": self.others}
 
 
-def lineage(folder: str | os.PathLike[str] = ".", *, limits: Limits = Limits()) -> Lineage:  # noqa: B008  (frozen)
+def lineage(folder: str | os.PathLike[str] = ".", *, limits: Limits = Limits()) -> Lineage:
     """Read the branches of a folder; its subfolders are not looked into.
 
     Raises:
@@ -116,7 +116,7 @@ def lineage(folder: str | os.PathLike[str] = ".", *, limits: Limits = Limits()) 
     return Lineage(tuple(roots), tuple(problems), others)
 
 
-def read_branch(path: Path, limits: Limits = Limits()) -> Branch:  # noqa: B008
+def read_branch(path: Path, limits: Limits = Limits()) -> Branch:
     """Return what a file says of itself; a large one is not indexed if it has the layout that we write.
 
     Raises:

@@ -6,8 +6,6 @@
 Every name of agenticstash's ``Stash`` is here in snake case; the sync name is bare, the async one ends in ``_async``.
 """
 
-# ruff: noqa: A002 -- ``id`` and ``input`` are the recording format's own words
-
 from __future__ import annotations
 
 import os

@@ -10,25 +10,31 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stashdbg.cli import console, exit_codes
+from stashdbg.cli.plain_record import plain_record
 from stashdbg_core.errors import ErrorCode, StashError
+
+if TYPE_CHECKING:
+    from stashdbg_core.programs.head_start import HeadStart
 
 TRACEBACK_VARIABLE = "STASHDBG_TRACEBACK"
 _NAME = "stashdbg"
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None, begun: HeadStart | None = None) -> int:
     """Run one command line and return the exit code.
 
     Args:
         arguments: The words after the program's name; those of this process when None.
+        begun: The program that it records, if that was started already.
     """
     args = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in args[: args.index("--") if "--" in args else len(args)]
     try:
         try:
-            code = _run_command(args)
+            code = _run_command(args, begun)
         except SystemExit as wanted:  # typer's completion ends the process itself
             code = wanted.code if isinstance(wanted.code, int) else exit_codes.OK
         console.finish()
@@ -50,7 +56,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _report(_internal_tree(error), exit_codes.INTERNAL, as_json)
 
 
-def _run_command(args: list[str]) -> int:
+def _run_command(args: list[str], begun: HeadStart | None) -> int:
     # The parser takes longer to import than a screen to draw or a program to start: where nothing is to be parsed,
     # it is left out.
     if not os.environ.get(f"_{_NAME.upper()}_COMPLETE"):
@@ -61,12 +67,12 @@ def _run_command(args: list[str]) -> int:
             from stashdbg.cli.open_files import open_files
 
             return open_files(args)
-        if args[:1] == ["record"]:
-            from stashdbg.cli.recording import plain_record, record
+        plain = plain_record(args)
+        if plain is not None:
+            from stashdbg.cli.recording import record
 
-            wanted = plain_record(args)
-            if wanted is not None:
-                return record(wanted.program, wanted.output, force=wanted.force)
+            program, output, force = plain
+            return record(program, output, force=force, begun=begun)
     from stashdbg.cli.root import run_parsed
 
     return run_parsed(args)

@@ -12,7 +12,7 @@ _UNUSUAL = re.compile("[^\x20-\u02ff…→·‹›\u2400-\u2421]")
 
 def cell_len(text: str) -> int:
     """Return how many cells a text takes."""
-    if not _UNUSUAL.search(text):
+    if _is_narrow(text):
         return len(text)
     from rich.cells import cell_len as measured
 
@@ -28,10 +28,15 @@ def fit(text: str, cells: int) -> str:
 def clip(text: str, cells: int) -> str:
     """Return recorded text safe to print on one line of at most ``cells`` cells."""
     safe = sanitize_line(text[: 4 * cells + 4])
-    if not _UNUSUAL.search(safe):
+    if _is_narrow(safe):
         return safe if len(safe) <= cells else safe[: max(cells - 1, 0)] + "…"
     if cell_len(safe) <= cells:
         return safe
     from rich.cells import set_cell_size
 
     return set_cell_size(safe, max(cells - 1, 0)).rstrip() + "…"
+
+
+def _is_narrow(text: str) -> bool:
+    """Tell whether every character takes one cell."""
+    return (text.isascii() and text.isprintable()) or not _UNUSUAL.search(text)

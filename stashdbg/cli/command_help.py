@@ -1,7 +1,8 @@
-"""A command whose help writes its arguments as people do: ``FILE``, ``FILE...``, ``[FOLDER]``; no types, no braces."""
+"""A command whose help writes its arguments as people do, ``FILE``, ``FILE...``, ``[FOLDER]``, and ends in examples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from typer.core import TyperCommand
@@ -9,6 +10,9 @@ from typer.core import TyperCommand
 
 class PlainCommand(TyperCommand):
     """A command with plain names in its usage line and its help."""
+
+    examples: Sequence[str] = ()
+    """Command lines, as typed."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line after the command's name."""
@@ -31,6 +35,12 @@ class PlainCommand(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples, each on a line of its own."""
+        with formatter.section("Examples"):
+            for line in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
 
 def is_argument(param: Any) -> bool:

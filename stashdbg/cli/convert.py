@@ -13,7 +13,7 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.listing import payload_problems
 from stashdbg.cli.loading import limits_of, load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
-from stashdbg.cli.options import ExplainOption, ForceOption, JsonOption, LimitOption, OutputOption, RunOption
+from stashdbg.cli.options import ExplainOption, ForceOption, JsonOption, LimitOption, RunOption
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.formats.explain import explain as explained
@@ -24,7 +24,10 @@ def command(
     source: Annotated[
         str, typer.Argument(metavar="SRC", help="Another tool's file, a recording, a journal or a damaged file.")
     ],
-    output: OutputOption,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="The file to write; with --explain none is needed."),
+    ] = None,
     run: RunOption = None,
     all_runs: Annotated[bool, typer.Option("--all-runs", help="Write every run of the file: OUT-1, OUT-2, ….")] = False,
     explain: ExplainOption = False,
@@ -35,21 +38,31 @@ def command(
     """Write another tool's file, a journal or a damaged file as a fresh recording, and print the name it got."""
     if all_runs and run is not None:
         raise invalid_input("--run and --all-runs exclude each other", hint="give one of them")
+    if output is None and not explain:
+        raise invalid_input("convert needs to know where to write", hint="add -o OUT, or --explain to write nothing")
+    target = None if output is None else Path(output)
     reports: list[dict[str, Json]] = []
-    for name, target in _targets(source, Path(output), limit) if all_runs else [(source, Path(output))]:
+    for name, goal in _targets(source, target, limit) if all_runs else [(source, target)]:
         recording = load_recording(name, limit, run)
-        written, notes = _write(recording, target, force)
+        written, notes = (None, []) if goal is None else _write(recording, goal, force)
         if as_json:
-            report = {"file": str(written), "events": len(recording.events), "complete": recording.complete}
-            explanation = {"explain": explained(recording).to_json()} if explain else {}
-            reports.append({**report, "lost": notes, **explanation})
+            reports.append(_report(recording, written, notes, explain))
             continue
-        console.line(str(written))
+        if written is not None:
+            console.line(str(written))
         if explain:
             print_explanation(recording)
         narrate_notes(notes)
     if as_json:
         console.ascii_text(json_text({"recordings": reports} if all_runs else reports[0]) + "\n")
+
+
+def _report(recording: Recording, written: Path | None, notes: list[str], explain: bool) -> dict[str, Json]:
+    facts: dict[str, Json] = {} if written is None else {"file": str(written)}
+    facts |= {"events": len(recording.events), "complete": recording.complete}
+    if written is not None:
+        facts["lost"] = notes
+    return {**facts, "explain": explained(recording).to_json()} if explain else facts
 
 
 def _write(recording: Recording, target: Path, force: bool) -> tuple[Path, list[str]]:
@@ -62,13 +75,13 @@ def _write(recording: Recording, target: Path, force: bool) -> tuple[Path, list[
     return write_recording(recording, target, overwrite=force), notes
 
 
-def _targets(source: str, output: Path, limit: list[str] | None) -> list[tuple[str, Path]]:
+def _targets(source: str, output: Path | None, limit: list[str] | None) -> list[tuple[str, Path | None]]:
     """Return the name of every run of a file, and where it goes."""
     from stashdbg_core.report.opening import recording_paths
 
     names = recording_paths(Path(source), limits=limits_of(limit))
-    if len(names) == 1:
-        return [(str(names[0]), output)]
+    if output is None or len(names) == 1:
+        return [(str(name), output) for name in names]
     digits = len(str(len(names)))
     return [
         (str(name), output.with_name(f"{output.stem}-{number:0{digits}}{output.suffix}"))

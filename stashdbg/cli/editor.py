@@ -9,8 +9,24 @@ import sys
 from stashdbg.cli import console
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.fork import Override
-from stashdbg_core.session.editing import Draft, Edit, editor_command, read_edit, run_editor, tree_of_draft
+from stashdbg_core.session.editing import (
+    Draft,
+    Edit,
+    editor_command,
+    names_editor,
+    read_edit,
+    run_editor,
+    tree_of_draft,
+)
 from stashdbg_core.session.fork_edit import ForkEdit
+
+_OUT_OF_VI = "; :wq and Enter saves and leaves, :q! and Enter leaves"
+_WAY_OUT = {
+    "vi": _OUT_OF_VI,
+    "vim": _OUT_OF_VI,
+    "emacs": "; Ctrl+X Ctrl+C leaves",
+    "ed": "; w and Enter saves, q leaves",
+}
 
 
 def edited_override(edit: ForkEdit) -> Override | None:
@@ -21,6 +37,8 @@ def edited_override(edit: ForkEdit) -> Override | None:
             kept, and the hint says where.
     """
     words = editor_command(os.environ)
+    if not names_editor(os.environ):
+        console.narrate(f"EDITOR is not set: {words[0]} edits it{_WAY_OUT.get(words[0], '')}")
     draft = edit.draft()
     try:
         ended = run_editor(words, draft)

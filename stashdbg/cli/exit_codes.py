@@ -34,4 +34,6 @@ _BY_CODE: Final = {
 
 def exit_code_of(error: StashError) -> int:
     """Return the exit code that stands for an error."""
+    if "errno" in error.details:
+        return NO_INPUT  # the system refused a file
     return _BY_CODE[error.code]

@@ -1,8 +1,10 @@
-"""``--filter`` and ``--columns``: which events a command speaks of, and what else it says of them."""
+"""Which events a command speaks of (``--filter``, ``--head``, ``--tail``), and what else of them (``--columns``)."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +25,15 @@ def events_that_fit(recording: Recording, query: str | None) -> Iterable[Recorde
 
     predicate = Predicate(query, recording, Notebook.of(recording).marks(recording))
     return _read(recording, predicate.positions())
+
+
+def ends_of(events: Iterable[RecordedEvent], head: int | None, tail: int | None) -> Iterable[RecordedEvent]:
+    """Return the first events, the last of them, or all; no event is read that is not returned, if that can be."""
+    if head is not None:
+        events = events[:head] if isinstance(events, Sequence) else islice(events, head)
+    if tail is not None:
+        events = events[max(len(events) - tail, 0) :] if isinstance(events, Sequence) else deque(events, tail)
+    return events
 
 
 def own_columns(settings: Sequence[str] | None) -> Sequence[Column]:

@@ -9,6 +9,8 @@ from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.sanitize import shorten
 
 _NAME_SHOWN = 60
+_OPTIONS = ("--help", "--version")
+"""Asked for as words by whoever comes from other tools."""
 
 
 def are_files(args: list[str]) -> bool:
@@ -52,6 +54,9 @@ def unknown_word(word: str) -> StashError:
     """Make the error for a word that names neither a command nor a file."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, COMMANDS, n=2)
+    from stashdbg_core.store.near_name import near_name
+
+    file = near_name(word)
+    near = get_close_matches(word, [*COMMANDS, *_OPTIONS], n=2) + ([file] if file else [])
     hint = f"did you mean {' or '.join(near)}?" if near else "`stashdbg --help` lists the commands"
     return invalid_input(f"no file or command named '{shorten(word, _NAME_SHOWN)}'", hint=hint)

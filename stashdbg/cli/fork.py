@@ -12,6 +12,7 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT, load_recording, own_name
 from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
 from stashdbg_core.errors import invalid_input
+from stashdbg_core.session.words import counted
 
 if TYPE_CHECKING:
     from stashdbg_core.fork import ForkPlan, Override
@@ -30,10 +31,10 @@ def command(
         str | None, typer.Option("--set-file", metavar="F", help="The same from a file: JSON, or plain text in a .txt.")
     ] = None,
     throw: Annotated[
-        str | None, typer.Option("--throw", metavar="TYPE:MSG", help="The error it raises instead.")
+        str | None, typer.Option("--throw", metavar="TYPE:MSG", help="The error it throws instead.")
     ] = None,
     edit: Annotated[bool, typer.Option("--edit", help="Edit the recorded value in $VISUAL or $EDITOR.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is served and what runs live.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is served and what goes live.")] = False,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="OUT", help="The file to write; FILE-fork.json if not given."),
@@ -149,7 +150,7 @@ def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None)
         lines.append([console.Styled(f"  - {old}", "error")])
         lines.append([console.Styled(f"  + {new}", "string"), f"  ({word})"])
         if shown.masked:
-            lines.append([f"  {shown.masked} secret{'' if shown.masked == 1 else 's'} masked in what was given"])
+            lines.append([f"  {counted(shown.masked, 'secret')} masked in what was given"])
     lines.append([f"served from the recording: {channel_words(plan.served) or 'nothing'}"])
     lines.append([f"live, if the program does as before: {channel_words(plan.live) or 'nothing'}"])
     if plan.enclosing:

@@ -1,4 +1,4 @@
-"""``stashdbg forks``: the recordings of a folder as a tree of branches."""
+"""``stashdbg forks``: the recordings of a folder as a tree of forks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(
     as_json: JsonOption = False,
     limit: LimitOption = None,
 ) -> None:
-    """Print the recordings of a folder as a tree of branches."""
+    """Print the recordings of a folder as a tree of forks."""
     found = lineage(folder, limits=limits_of(limit))
     if as_json:
         console.ascii_text(json_text(found.to_json()) + "\n")

@@ -7,6 +7,7 @@ the file.
 from __future__ import annotations
 
 import importlib
+from itertools import groupby
 from typing import Any
 
 import typer
@@ -15,6 +16,9 @@ from typer.core import TyperCommand, TyperGroup
 from stashdbg.cli.command_help import PlainCommand
 from stashdbg.cli.commands import COMMANDS, DEFAULT
 from stashdbg.cli.first_word import command_first, refuse_unknown_word
+
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+"""Settings of every command."""
 
 
 class LazyCommand(TyperCommand):
@@ -37,6 +41,13 @@ class StashGroup(TyperGroup):
         entry = COMMANDS.get(cmd_name)
         return entry and LazyCommand(cmd_name, help=entry.help, rich_markup_mode=None)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under the headings of their groups."""
+        width = max(map(len, COMMANDS))
+        for title, members in groupby(COMMANDS.items(), key=lambda item: item[1].group):
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), entry.help) for name, entry in members])
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the command first, then parse.
 
@@ -56,6 +67,9 @@ def load(name: str) -> Any:
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     module = importlib.import_module(entry.module)
-    settings = getattr(module, "CONTEXT", None)
+    settings = {**HELP_OPTIONS, **getattr(module, "CONTEXT", {})}
     app.command(name=name, help=entry.help, cls=PlainCommand, context_settings=settings)(module.command)
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    assert isinstance(command, PlainCommand)
+    command.examples = entry.examples
+    return command

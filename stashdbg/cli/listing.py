@@ -13,7 +13,7 @@ from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import sanitize_line, shorten
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.session.words import duration_words
+from stashdbg_core.session.words import counted, duration_words
 
 if TYPE_CHECKING:
     from stashdbg_core.session.expressions import Column
@@ -49,7 +49,7 @@ def print_listing(
         problems += payload_problems(recording, event)
         listed += 1
     if events is not None:
-        console.narrate(f"{listed:,} of {len(recording.events):,} events fit the filter")
+        console.narrate(f"{listed:,} of {len(recording.events):,} events listed")
     narrate_notes([note_message(note) for note in recording.notes] + problems)
 
 
@@ -68,7 +68,7 @@ def payload_problems(recording: Recording, event: RecordedEvent) -> list[str]:
 
 def _header(recording: Recording) -> list[console.Part]:
     count = len(recording.events)
-    words = f"{count:,} event{'' if count == 1 else 's'} · {'complete' if recording.complete else 'incomplete'}"
+    words = f"{counted(count, 'event')} · {'complete' if recording.complete else 'incomplete'}"
     return [Styled(clip(recording.id, 60) or "(no id)", "bold"), f" · {words}"]
 
 

@@ -8,23 +8,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from stashdbg import __version__
 from stashdbg.cli import console, exit_codes
-from stashdbg.cli.group import StashGroup
+from stashdbg.cli.group import HELP_OPTIONS, StashGroup
+from stashdbg_core import __version__
 from stashdbg_core.errors import StashError, invalid_input
 
 NAME = "stashdbg"
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _EPILOG = """A file instead of a command opens it: stashdbg run.json
 
-Exit codes: 0 fine, 1 a difference or divergence, 64 usage, 65 bad data, 66 a file that cannot be read,
-70 a bug of ours, 130 interrupted."""
+Exit codes: 0 fine, 1 a difference, a divergence, a secret or a broken seal, 64 usage, 65 bad data, 66 a file that
+cannot be read or written, 70 a bug of ours, 130 interrupted."""
 
 app = typer.Typer(
     name=NAME,
     cls=StashGroup,
     help="Step through the recorded runs of AI agents, forwards and backwards.",
     epilog=_EPILOG,
+    context_settings=HELP_OPTIONS,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     pretty_exceptions_show_locals=False,

@@ -14,6 +14,7 @@ from stashdbg.cli.loading import STANDARD_INPUT, load_recording, refuse_foreign
 from stashdbg.cli.notes import narrate_notes
 from stashdbg.cli.options import JsonOption, LimitOption
 from stashdbg_core.errors import invalid_input
+from stashdbg_core.session.words import counted
 
 _ADVICE = (
     "keep the root out of reach of whoever can change the files: stashdbg verify --expect ROOT compares it",
@@ -54,6 +55,6 @@ def command(
         console.ascii_text(json_text(facts) + "\n")
         return
     console.line(Styled(root, "bold"))
-    events = f"{seal.counts.events:,} event{'' if seal.counts.events == 1 else 's'}"
+    events = counted(seal.counts.events, "event")
     console.narrate(f"{'signed and sealed' if key else 'sealed'} {events}: {written}")
     narrate_notes(_ADVICE[:1] if key else _ADVICE)

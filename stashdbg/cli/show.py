@@ -27,6 +27,10 @@ def command(
         str | None,
         typer.Option("--filter", metavar="QUERY", help="Only events that fit, such as 'is:error key:search*'."),
     ] = None,
+    head: Annotated[
+        int | None, typer.Option("--head", "-n", metavar="N", min=0, help="Only the first N of them.")
+    ] = None,
+    tail: Annotated[int | None, typer.Option("--tail", metavar="N", min=0, help="Only the last N of them.")] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option("--columns", metavar="NAME=EXPR", help="A column of your own, in JMESPath; repeatable."),
@@ -37,9 +41,12 @@ def command(
     explain: ExplainOption = False,
 ) -> None:
     """List the events of a recording, or print one event whole."""
-    from stashdbg.cli.filtering import events_that_fit, own_columns
+    from stashdbg.cli.filtering import ends_of, events_that_fit, own_columns
 
     own = own_columns(columns)
+    counted = next((word for word in limit or () if word.isdecimal()), None)
+    if counted is not None:
+        raise invalid_input("--limit is about what a file may hold", hint=f"--head {counted} lists the first {counted}")
     recording = load_recording(file, limit, run)
     if explain:
         from stashdbg.cli.explaining import print_explanation
@@ -47,15 +54,18 @@ def command(
         print_explanation(recording, as_json=as_json)
         return
     event = None if at is None else _event_at(recording, at)
-    if event is not None and query is not None:
-        raise invalid_input("--at and --filter exclude each other", hint="--at prints one event, whatever it is")
+    chosen = any(given is not None for given in (query, head, tail))
+    if event is not None and chosen:
+        raise invalid_input("--at prints one event", hint="leave out --filter, --head and --tail")
     events: Iterable[RecordedEvent] = [event] if event is not None else events_that_fit(recording, query)
+    if event is None:
+        events = ends_of(events, head, tail)
     if as_json:
         print_json(recording, events, own)
     elif event is None:
         from stashdbg.cli.listing import print_listing
 
-        print_listing(recording, None if query is None else events, own)
+        print_listing(recording, events if chosen else None, own)
     else:
         from stashdbg.cli.event_text import print_event
 

@@ -57,6 +57,16 @@ def test_converting_never_replaces_unasked(recording: Path, tmp_path: Path, stas
     assert json.loads(recording.read_bytes())["events"] == json.loads(before)["events"]
 
 
+def test_explaining_needs_no_place_to_write_to(tmp_path: Path, stashdbg: Callable) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]')
+    assert "inferred" in stashdbg("convert", path, "--explain").out
+    report = json.loads(stashdbg("convert", path, "--explain", "--json").out)
+    assert (report["events"], report["explain"]["format"]) == (2, "chat-messages")
+    assert "file" not in report
+    assert [file.name for file in tmp_path.iterdir()] == ["chat.json"]
+
+
 def test_a_place_that_cannot_be_written_is_one_line(recording: Path, tmp_path: Path, stashdbg: Callable) -> None:
     ran = stashdbg("convert", recording, "-o", tmp_path / "no" / "such" / "out.json")
     assert ran.code in (64, 66)

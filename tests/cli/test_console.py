@@ -133,7 +133,7 @@ def test_an_interrupt_is_130_and_one_line(environment: Callable) -> None:
 def test_a_bug_prints_no_recorded_text_and_no_locals(monkeypatch: pytest.MonkeyPatch, stashdbg: Callable) -> None:
     secret = "sk-" + "a1b2" * 8
 
-    def broken(_: object) -> int:
+    def broken(*_: object) -> int:
         value = {"key": secret}
         raise KeyError(value["key"])
 
@@ -150,7 +150,7 @@ def test_a_bug_prints_no_recorded_text_and_no_locals(monkeypatch: pytest.MonkeyP
 
 
 def test_a_traceback_on_demand_shows_no_locals(monkeypatch: pytest.MonkeyPatch, stashdbg: Callable) -> None:
-    def broken(_: object) -> int:
+    def broken(*_: object) -> int:
         held = "only-a-local"
         raise ValueError(len(held))
 

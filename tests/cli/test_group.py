@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,6 +96,39 @@ def test_a_mistyped_command_is_asked_about(stashdbg: Callable) -> None:
     assert ran.err == "stashdbg: no file or command named 'shwo'; did you mean show?\n"
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("run", "run.json"), ("run.jsn", "run.json"), ("help", "--help"), ("version", "--version or verify")],
+)
+def test_what_may_have_been_meant_is_named(
+    word: str, meant: str, recording: Path, stashdbg: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    assert recording.name == "run.json"
+    assert stashdbg(word).err.endswith(f"; did you mean {meant}?\n")
+
+
+def test_a_file_like_the_one_named_is_told_with_its_folder(recording: Path, stashdbg: Callable) -> None:
+    ran = stashdbg("stats", recording.with_suffix(".jso"))
+    assert (ran.code, f"did you mean {recording}?" in ran.err) == (66, True)
+
+
+def test_short_help_is_help(stashdbg: Callable) -> None:
+    assert stashdbg("-h").out == stashdbg("--help").out
+    assert stashdbg("show", "-h").out == stashdbg("show", "--help").out
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_the_examples_of_help_are_command_lines(name: str, stashdbg: Callable) -> None:
+    out = stashdbg(name, "--help").out
+    for example in COMMANDS[name].examples:
+        program, *words = shlex.split(example)
+        assert (program, f"  {example}" in out.splitlines()) == ("stashdbg", True)
+        command, *arguments = command_first(words)
+        assert command == name
+        assert load(name).make_context(name, arguments).params
+
+
 def test_a_word_like_nothing_points_to_the_help(stashdbg: Callable) -> None:
     ran = stashdbg("zzzzzz")
     assert ran.code == 64
@@ -140,7 +174,7 @@ def test_options_before_the_file_count(recording: Path, stashdbg: Callable) -> N
 def test_nothing_to_do_is_a_usage_error_that_helps(stashdbg: Callable) -> None:
     ran = stashdbg()
     assert (ran.code, ran.out) == (64, "")
-    assert "Commands:" in ran.err
+    assert all(entry.group in ran.err for entry in COMMANDS.values())
 
 
 def test_the_version(stashdbg: Callable) -> None:

@@ -7,16 +7,16 @@ import sys
 
 import pytest
 
-from stashdbg.cli.recording import PlainRecord, plain_record
+from stashdbg.cli.plain_record import PlainRecord, plain_record
 
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("record -- a b", PlainRecord(("a", "b"))),
-        ("record -o x.json -- a -o y", PlainRecord(("a", "-o", "y"), "x.json")),
-        ("record --force --output x.json -- a", PlainRecord(("a",), "x.json", True)),
-        ("record -- a -- b", PlainRecord(("a", "--", "b"))),
+        ("record -- a b", (("a", "b"), "run.json", False)),
+        ("record -o x.json -- a -o y", (("a", "-o", "y"), "x.json", False)),
+        ("record --force --output x.json -- a", (("a",), "x.json", True)),
+        ("record -- a -- b", (("a", "--", "b"), "run.json", False)),
         ("record --", None),
         ("record a", None),
         ("record -o -- a", None),

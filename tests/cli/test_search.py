@@ -55,7 +55,7 @@ def test_hostile_text_is_shown_and_not_acted_on(make: Callable[..., Path], stash
 def test_show_lists_what_fits_a_filter(recording: Path, stashdbg: Callable) -> None:
     ran = stashdbg("show", recording, "--filter", "key:search -is:error")
     assert [line.split()[0] for line in ran.out.splitlines()[2:]] == ["1"]
-    assert ran.err == "1 of 4 events fit the filter\n"
+    assert ran.err == "1 of 4 events listed\n"
     tree = json.loads(stashdbg("show", recording, "--filter", "is:error", "--json").out)
     assert [event["seq"] for event in tree["events"]] == [2]
 

@@ -158,3 +158,32 @@ def test_plain_output_loads_no_screen(words: list[str], recording: Path) -> None
         [sys.executable, "-c", program, *words, str(recording)], capture_output=True, text=True, check=True
     )
     assert not any(f"'{name}'" in done.stderr for name in ("textual", "deepdiff", "stashdbg_tui", "rich.console"))
+
+
+@pytest.mark.parametrize(
+    ("options", "listed"),
+    [
+        (["-n", "2"], [0, 1]),
+        (["--head", "9"], [0, 1, 2, 3]),
+        (["--tail", "1"], [3]),
+        (["--tail", "0"], []),
+        (["--head", "3", "--tail", "2"], [1, 2]),
+        (["--filter", "channel:tool", "--head", "1"], [1]),
+        (["--filter", "channel:tool", "--tail", "1"], [2]),
+    ],
+)
+def test_the_first_or_last_events_alone(
+    options: list[str], listed: list[int], recording: Path, stashdbg: Callable
+) -> None:
+    ran = stashdbg("show", recording, *options)
+    assert [int(row.split()[0]) for row in ran.out.splitlines()[2:]] == listed
+    assert ran.err == f"{len(listed)} of 4 events listed\n"
+    assert [
+        event["seq"] for event in json.loads(stashdbg("show", recording, "--json", *options).out)["events"]
+    ] == listed
+
+
+def test_a_limit_that_is_a_number_of_events_names_the_option_for_it(recording: Path, stashdbg: Callable) -> None:
+    ran = stashdbg("show", recording, "--limit", "5")
+    assert (ran.code, ran.out) == (64, "")
+    assert "--head 5 lists the first 5" in ran.err

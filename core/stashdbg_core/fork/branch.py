@@ -4,8 +4,6 @@ A fork keeps every event before a point and drops the tail. With an override the
 replaced; without one it is dropped too, and is the first call that runs live. The parent is never changed.
 """
 
-# ruff: noqa: A002 -- ``id`` is the recording format's own word
-
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""Secrets in running text that a name announces: ``password=…``, ``"api_key": "…"``, ``Cookie: …``, ``--token …``.
+"""Secrets in running text that a name announces: ``password=…``, ``"api_key": "…"``, ``Cookie: …``, ``--token …``,
+``<password>…</password>``.
 
 Prose about passwords, code that passes variables about and counts of tokens stay as they are; what is quoted after a
 sensitive name, stands in a query or form, or looks like a random string is masked.
@@ -48,6 +49,9 @@ _FLAG = re.compile(
     r"(?<![\w-])--(?P<name>[A-Za-z][A-Za-z0-9-]{1,60}) +(?P<quote>[\"']?)"
     r"(?P<secret>[^\s\"'<>\[\](){}|&;-][^\s\"'<>\[\](){}|&;]*)"
 )
+_ELEMENT = re.compile(
+    r"<(?:[A-Za-z][A-Za-z0-9]{0,40}:)?(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,79}+)>(?P<secret>[^\s<>]{1,8192})</"
+)
 _VARIABLE = re.compile(r"%[A-Za-z_]*%?\Z")
 _METAVAR = re.compile(r"[A-Z_]+\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\.?\Z")
@@ -93,6 +97,9 @@ def _assignments(text: str, colons: list[int], equals: list[int]) -> Iterator[tu
         yield match, _after_equals(match)
     for match in _found(_COLON, text, colons):
         yield match, _after_colon(match)
+    if "</" in text:
+        for match in _ELEMENT.finditer(text):
+            yield match, "" if _PLAIN_WORD.match(match["secret"]) else "element"
     if "--" in text:
         flags = matches_at(_FLAG, text, places_of(text, "--"), 0) if len(text) >= LONG else _FLAG.finditer(text)
         for match in flags:

@@ -31,7 +31,7 @@ _RUN: Final = b"a" * RUN
 _RUNS: Final = re.compile(_RUN + b"a*")
 _DISCORD: Final = b".aaaaaa."
 _SHORT: Final = b'"aaa"'
-_AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,}]|%3d)"""
+_AFTER: Final = SUFFIX.encode() + rb"""["'\\\])]{0,24}(?:[:=,}>]|%3d)"""
 """What follows a name that announces a secret: quotes, then what sets the value off or ends their pair."""
 
 _KEY_STEMS: Final = sorted(
@@ -64,6 +64,9 @@ _SCHEMES: Final = re.compile(b"b(?:earer|asic)")
 _BEARER = re.compile(rb"(?i:bearer)(?:[ +\t\r\n]|%20|\\[tnr])+[A-Za-z0-9._~+/-]{8}")
 _BASIC = re.compile(rb"(?i:basic)(?:[ +]|%20)+[A-Za-z0-9+/]{6}")
 _FLAG = re.compile(rb"--([A-Za-z][A-Za-z0-9-]{1,60}) ")
+_CURL = re.compile(rb"curl[^|;&]{1,400}? (?:-u|--user|-U|--proxy-user)")
+_ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
+"""Of JSON in a text: what it spells is known only when it is read."""
 _SIGNATURE = re.compile(rb"sig(?:nature)?(?:=|%3d)")
 _URL_USER = re.compile(rb"://[^\s/?#@:\"'<>\\]{0,256}:[^\s/?#\"'<>\\]{1,512}@")
 _SHORT_NAMES: Final = frozenset(name.encode() for name in SHORT)
@@ -136,6 +139,10 @@ class Prefilter:
         if b"=" in text and b"sig" in folded and _SIGNATURE.search(folded):
             return True
         if b"%" in text and ((b"%3a%2f%2f" in folded and b"%40" in text) or _SIGNATURE.search(folded)):
+            return True
+        if b"\\u00" in text and _ESCAPED_LETTER.search(text):
+            return True
+        if b"curl" in text and _CURL.search(text):
             return True
         if b"$" in text and (b'"$stash":"stream"' in text or b'"base64":' in text):
             return True

@@ -254,6 +254,12 @@ SECRETS: Final[tuple[Rule, ...]] = (
         _holds_user_and_password,
     ),
     _ours(
+        "password",
+        r"\bcurl\b[^|;&\r\n]{1,400}? (?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"'$]{1,100}:"
+        r"(?P<secret>[^\s\"'$]{1,200})",
+        ("curl",),
+    ),
+    _ours(
         "url-password",
         r"(?i:[a-z][a-z0-9+.-]{1,30})(?<![\\])://[^\s/?#@:\"'<>\\]{0,256}:(?P<secret>[^\s/?#\"'<>\\]{1,512})@",
         ("://",),

@@ -84,7 +84,7 @@ def is_bundle(head: bytes) -> bool:
     return head.startswith((_LOCAL, _END))
 
 
-def open_bundle(path: Path, *, limits: Limits = Limits()) -> OpenedBundle:  # noqa: B008  (frozen)
+def open_bundle(path: Path, *, limits: Limits = Limits()) -> OpenedBundle:
     """Open a bundle from a file.
 
     Raises:

@@ -10,8 +10,9 @@ from stashdbg_core.redact.placeholders import WORD
 from stashdbg_core.report.manifest import ReportFile
 from stashdbg_core.report.masking import Residue
 from stashdbg_core.report.parts import Evidence
-from stashdbg_core.report.units import Unit, counted
+from stashdbg_core.report.units import Unit
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.session.words import counted
 
 _NOTES: Final = 20
 _LONGEST: Final = 300
@@ -79,7 +80,7 @@ def _of_run(part: Evidence, safe: Callable[[str], str]) -> Iterator[str]:
             f"{file}: part of a run; facts of the run that could tell of what was left out are not in it. What was "
             "chosen may still quote what was not."
         )
-    said = [shorten(safe(note.message), _LONGEST) for note in recording.notes]
+    said = [shorten(safe(note.message), _LONGEST) for note in recording.notes if note.kind != "dropped"]
     yield from (f"{file}: {message}" for message in said[:_NOTES])
     if len(said) > _NOTES:
         yield f"{file}: {len(said) - _NOTES:,} more notes like these."

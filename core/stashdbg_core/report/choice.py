@@ -6,8 +6,8 @@ from datetime import datetime
 
 from stashdbg_core.report.bundle import Bundle, Offer
 from stashdbg_core.report.manifest import Fields
-from stashdbg_core.report.units import Unit, counted
-from stashdbg_core.session.words import size_words
+from stashdbg_core.report.units import Unit
+from stashdbg_core.session.words import counted, size_words
 
 
 class Choice:

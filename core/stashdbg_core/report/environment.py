@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from stashdbg_core import __version__
 from stashdbg_core.canonical import Json
 from stashdbg_core.report.units import Run
 from stashdbg_core.sanitize import shorten
@@ -15,7 +16,7 @@ _LONGEST: Final = 200
 def environment(runs: Sequence[Run]) -> dict[str, Json]:
     """Return the contents of ``environment.json``: versions, for each run and for stashdbg itself."""
     return {
-        "exportedBy": {"name": "stashdbg", "version": _version()},
+        "exportedBy": {"name": "stashdbg", "version": __version__},
         "recordings": [_facts(run) for run in runs],
     }
 
@@ -39,12 +40,3 @@ def _facts(run: Run) -> dict[str, Json]:
 
 def _text(value: Json) -> str | None:
     return shorten(value, _LONGEST) if type(value) is str else None
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("stashdbg")
-    except PackageNotFoundError:  # run from a checkout
-        return "0+checkout"

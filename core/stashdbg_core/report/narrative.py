@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.report.units import Conversation, counted
+from stashdbg_core.report.units import Conversation
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.summary import outcome_word, summary
-from stashdbg_core.session.words import duration_words, offset_words
+from stashdbg_core.session.words import counted, duration_words, offset_words
 
 _SUMMARY = 160
 _NAME = 40

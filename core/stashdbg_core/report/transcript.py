@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, RecordedEvent, Recording
@@ -18,8 +19,6 @@ from stashdbg_core.report.units import Conversation, is_in_flight
 from stashdbg_core.sanitize import sanitize, shorten
 from stashdbg_core.session import gist
 
-_SILENT: Final = frozenset({"clock", "random"})
-"""Channels that say nothing; the narrative has them."""
 _LONGEST: Final = 4000
 _ARGUMENTS: Final = 400
 _INDENT: Final = "    "
@@ -37,13 +36,13 @@ class _Speaker:
         self._events = [recording.events[position] for position in conversation.positions]
         self._shown: set[tuple[str, str, tuple[str, ...]]] = set()
         self._last: list[Json] = []
-        self._has_tools = any(event.channel not in MODEL_CHANNELS | _SILENT for event in self._events)
+        self._has_tools = any(event.channel not in MODEL_CHANNELS | MEASURED_CHANNELS for event in self._events)
 
     def lines(self) -> Iterator[str]:
         for event in self._events:
             if event.channel in MODEL_CHANNELS:
                 yield from self._model(event)
-            elif event.channel not in _SILENT:
+            elif event.channel not in MEASURED_CHANNELS:
                 yield from self._tool(event)
 
     def _model(self, event: RecordedEvent) -> Iterator[str]:

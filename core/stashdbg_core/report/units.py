@@ -10,6 +10,7 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.model import THROW, EventSequence, RecordedEvent, Recording
 from stashdbg_core.report.messages import MODEL_CHANNELS
 from stashdbg_core.session.summary import outcome_word
+from stashdbg_core.session.words import counted
 
 _OTHERS = "other lanes"
 UnitKind: TypeAlias = Literal["conversation", "file"]
@@ -88,11 +89,6 @@ def runs_of(recordings: Sequence[Recording]) -> list[Run]:
 def is_in_flight(event: RecordedEvent) -> bool:
     """Tell whether a call had not finished when the recording ended."""
     return outcome_word(event) == "pending"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural where it should be."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _groups(events: EventSequence) -> dict[str, list[int]]:

@@ -123,7 +123,7 @@ def _model(cls: Any, fields: dict[str, Any], extra: Any, private: Any, names: An
 def _changed(name: str, how: str) -> Exception:
     return invalid_recording(
         f"the class {shorten(name, 80)} {how}",
-        hint="Register the class as it was when the run was recorded, or record again.",
+        hint="register the class as it was when the run was recorded, or record again",
     )
 
 

@@ -122,7 +122,7 @@ class _Walk:
             except Exception as error:
                 raise invalid_recording(
                     f"putting a recorded value together raised {type(error).__name__}",
-                    hint="A registered class refuses to be hashed, compared or rebuilt.",
+                    hint="a registered class refuses to be hashed, compared or rebuilt",
                 ) from error
             done, value = self.begin(part, frames)
         return value
@@ -183,7 +183,7 @@ class _Walk:
             why = f": {shorten(reason, 200)}" if isinstance(reason, str) else ""
             raise invalid_recording(
                 f"{what} {_MISSING[name]}{why}",
-                hint="Return something that can be stored from the recorded call, or let this call run live.",
+                hint="return something that can be stored from the recorded call, or let this call run live",
                 type=type_name,
             )
         return RecordedObject(type_name or f"stash:{name}", {}, tag)

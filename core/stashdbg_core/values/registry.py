@@ -41,7 +41,7 @@ class TypeRegistry:
             StashError: ``ERR_INVALID_INPUT`` if it is not a class.
         """
         if not isinstance(cls, type):
-            raise invalid_input("only a class can be registered", hint="Pass the class itself, not an instance.")
+            raise invalid_input("only a class can be registered", hint="pass the class itself, not an instance")
         self._add([cls])
         return cls
 

@@ -93,7 +93,7 @@ def _zone(key: str) -> dt.tzinfo:
     except (LookupError, ValueError, OSError):
         raise not_found(
             f"the recorded time zone {shorten(key, 60)} is not known on this machine",
-            hint="Install the time zone database, for instance with `pip install tzdata`.",
+            hint="install the time zone database, for instance with `pip install tzdata`",
         ) from None
 
 

@@ -18,7 +18,7 @@ from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 
 
-def run(id: str, count: int = 3, **meta: Json) -> Recording:  # noqa: A002
+def run(id: str, count: int = 3, **meta: Json) -> Recording:
     stash = create_stash(id=id, meta=meta)
     for number in range(count):
         stash.value("tool", "k", {"number": number})

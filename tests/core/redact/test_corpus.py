@@ -58,6 +58,7 @@ BY_SHAPE: dict[str, Plant] = {
     "error": lambda s: _error(f"403 for https://api.example.test/v1?key={s}"),
     "stream": _stream,
     "base64 JSON": lambda s: base64.b64encode(json.dumps({"key_material": s}).encode()).decode(),
+    "nested JSON, escaped": lambda s: {"body": '{"a": "' + "".join(f"\\u{ord(char):04x}" for char in s) + '"}'},
 }
 BY_NAME: dict[str, Plant] = {
     "password": lambda s: {"password": s},
@@ -76,6 +77,8 @@ BY_NAME: dict[str, Plant] = {
     "text header": lambda s: f"POST / HTTP/1.1\r\nAuthorization: Token {s}\r\nAccept: */*",
     "environment": lambda s: f"export DB_PASSWORD={s}\nrun",
     "flag": lambda s: f"mysql --password {s} db",
+    "curl": lambda s: f"curl -sS -X POST -u bob:{quote(s)} https://example.test/x",
+    "XML": lambda s: f"<server>\n  <username>bob</username>\n  <password>{quote(s)}</password>\n</server>",
     "argv": lambda s: ["mysql", "--password", s, "db"],
     "connection string": lambda s: f"Server=db;Uid=app;Pwd={s};",
     "repr": lambda s: f"login(user='bob', password='{s}')",
@@ -135,6 +138,7 @@ def innocent() -> list[Any]:
         {"token": 15339, "token_count": "12"},
         {"properties": {"api_key": {"type": "string", "description": "Your key"}}, "required": ["api_key", "q"]},
         {"password": None, "api_key": "", "secret": True},
+        "<token>Hello</token> is one token; curl -o a:b https://example.test/ | grep -u user:pass; List<Token> x",
         "The password: must be long. Never share your token, password or API key with anyone.",
         "Passwords are hashed; the secret is to salt. Authorization: required for all calls. Token: a unit of text.",
         "f(password=password, token=tokens[i], key=lambda x: x.api_key)",

@@ -14,6 +14,8 @@ import pytest
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.store import index_cache
+from stashdbg_core.store.head import HeadBlobs
+from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import open_head, open_recording
 from stashdbg_core.store.source import FileSource
 
@@ -76,6 +78,29 @@ def test_the_head_is_there_before_the_rest(recording_file: Path) -> None:
     assert list(head.events) == list(whole.events[:20])
     assert [head.blobs[event.ref] for event in head.events] == [{"n": seq} for seq in range(20)]
     assert head.blobs.payload("sha256:" + "0" * 64).state == "missing"
+
+
+def test_the_values_of_the_head_are_found_without_reading_the_file_for_each(tmp_path: Path) -> None:
+    values = [stored_form({"n": number}) for number in range(200)]
+    refs = [content_ref(value).encode() for value in values]
+    event = b'{"seq":%d,"channel":"c","key":"k","ordinal":%d,"outcome":"return","ref":"%b"}'
+    events = b",".join(event % (seq, seq, refs[seq % 200]) for seq in range(40_000))
+    blobs = b",".join(b'"%b":%b' % pair for pair in zip(refs, values, strict=True))
+    path = tmp_path / "run.json"
+    path.write_bytes(b'{"version":1,"id":"run","events":[%b],"blobs":{%b},"meta":{}}' % (events, blobs))
+    read = 0
+
+    class Counted(FileSource):
+        def read_at(self, offset: int, length: int) -> bytes:
+            nonlocal read
+            data = super().read_at(offset, length)
+            read += len(data)
+            return data
+
+    source = Counted(path)
+    table = HeadBlobs(source, 0, Limits())
+    assert [table[ref.decode()] for ref in refs] == [{"n": number} for number in range(200)]
+    assert read < 3 * source.size
 
 
 def test_a_file_without_events_near_its_head_has_none(tmp_path: Path) -> None:
