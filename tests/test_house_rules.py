@@ -115,6 +115,34 @@ def test_imports_point_down_the_floors() -> None:
     assert upward == []
 
 
+def _modules_in_circles(graph: dict[str, set[str]]) -> set[str]:
+    """Return what is left once everything that imports nothing of the rest is taken away, over and over."""
+    left = dict(graph)
+    while leaves := [name for name, imported in left.items() if not imported & left.keys()]:
+        for name in leaves:
+            del left[name]
+    return set(left)
+
+
+def test_no_modules_of_the_core_import_in_a_circle() -> None:
+    names = {
+        ".".join(path.relative_to(ROOT / "core").with_suffix("").parts): tree
+        for path, tree in MODULES
+        if _place(path).startswith("core/") and path.name != "__init__.py"
+    }
+    graph = {
+        name: {
+            module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for module in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        }
+        & names.keys() - {name}
+        for name, tree in names.items()
+    }
+    assert _modules_in_circles(graph) == set()
+
+
 def test_every_core_module_stands_on_a_floor() -> None:
     names = {p.stem if p.is_file() else p.name for p in (ROOT / "core" / "stashdbg_core").iterdir()}
     homeless = names - {"__init__", "__pycache__", "py"} - set().union(*FLOORS)

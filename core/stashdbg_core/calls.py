@@ -35,6 +35,8 @@ DROP: Final = Marker.DROP
 """What a redact function returns so that a value is not stored at all."""
 MEASURED_CHANNELS: Final = frozenset({"clock", "random"})
 """Channels of values that a program reads and gives nothing for: from a clock, or from chance."""
+MODEL_CHANNELS: Final = frozenset({"llm", "model", "chat"})
+"""Channels of calls to a language model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from stashdbg.cli.redaction import RulesOption
 from stashdbg_core.session.words import counted
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.ablate import Ablated, Ablation
+    from stashdbg_core.programs.experiments.ablate import Ablated, Ablation
 
 _INDENT = 6
 
@@ -67,10 +67,10 @@ def command(
 ) -> int:
     """Take out one earlier output of the slice that `why` shows at a time, run again, and say what that changes."""
     from stashdbg_core.errors import invalid_input
-    from stashdbg_core.programs.ablate import ablate, plan_ablation
+    from stashdbg_core.programs.experiments.ablate import ablate, plan_ablation
+    from stashdbg_core.programs.experiments.trials import Settings, Trials
     from stashdbg_core.programs.rerunning import command_of
     from stashdbg_core.programs.secrets import secrets_of
-    from stashdbg_core.programs.trials import Settings, Trials
     from stashdbg_core.redact.user_rules import rule_set
 
     if not at:
@@ -99,7 +99,7 @@ def command(
 
 
 def _print(found: Ablation) -> None:
-    from stashdbg_core.programs.ablate import call_words
+    from stashdbg_core.programs.experiments.ablate import call_words
 
     target = found.plan.target
     asked = "" if found.plan.pointer is None else f", {found.plan.part} {clip(found.plan.pointer, 40) or 'whole'}"
@@ -117,8 +117,8 @@ def _print(found: Ablation) -> None:
 
 
 def _print_result(result: Ablated) -> None:
-    from stashdbg_core.programs.ablate import call_words
-    from stashdbg_core.programs.ablation_words import effect_words, verdict_words
+    from stashdbg_core.programs.experiments.ablate import call_words
+    from stashdbg_core.programs.experiments.ablation_words import effect_words, verdict_words
 
     candidate, verdict = result.candidate, result.verdict
     said = verdict_words(verdict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TextIO, TypeAlias
 
@@ -69,8 +70,18 @@ def line(*parts: Part) -> None:
     Raises:
         OutputClosed: Nobody reads any more.
     """
+    lines([parts])
+
+
+def lines(rows: Iterable[Sequence[Part]]) -> None:
+    """Write lines of data as they come, each of its parts.
+
+    Raises:
+        OutputClosed: Nobody reads any more.
+    """
     coloured = colour(sys.stdout)
-    _put("".join(_rendered(part, coloured) for part in parts) + "\n")
+    for parts in rows:
+        _put("".join([_rendered(part, coloured) for part in parts]) + "\n")
 
 
 def ascii_text(text: str) -> None:

@@ -123,7 +123,7 @@ def _ended(run: ProgramRun, *, as_json: bool) -> int:
     else:
         console.narrate(Styled("stashdbg: ", "bold"), f"{report.matched:,} served, {report.live:,} live")
     if result.path is not None:
-        narrate_recording(result.path, result.notes)
+        narrate_recording(result.path, result)
     return code
 
 

@@ -19,7 +19,7 @@ from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.diff.text import TextDifference, common_start, text_difference
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session import gist
-from stashdbg_core.session.diff_words import cause_words, measured_words
+from stashdbg_core.session.diff_words import cause_words, envelope_words, measured_words
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.session.words import counted
 from stashdbg_core.tags import EXCEPTION, STREAM
@@ -115,11 +115,19 @@ def _print_row(result: DiffResult, row: Row) -> None:
 
 def _print_changes(result: DiffResult, row: Row, *, everything: bool) -> None:
     changes = result.iter_changes(row)
-    printed = 0
-    for change in changes if everything else islice(changes, _CHANGES):
-        _print_change(change, everything=everything)
-        printed += 1
-    left = sum(1 for _ in changes)
+    printed, left = 0, 0
+    measured: list[FieldChange] = []
+    for change in changes:
+        if change.envelope and printed and not everything:
+            measured.append(change)
+        elif everything or printed < _CHANGES:
+            _print_change(change, everything=everything)
+            printed += 1
+        else:
+            left += 1
+    if measured:
+        said = envelope_words([change.pointer for change in measured])
+        console.line(Styled(f"  {said}; --all prints them", "dim"))
     if left:
         console.line(Styled(f"  … and {left:,} more changes of this event; --all prints them", "dim"))
     if not printed:

@@ -14,8 +14,8 @@ from stashdbg_core.errors import invalid_input
 if TYPE_CHECKING:
     from stashdbg_core.model import Recording
     from stashdbg_core.programs.command import Command
-    from stashdbg_core.programs.doctor import Diagnosis, Difference
-    from stashdbg_core.programs.trials import Settings
+    from stashdbg_core.programs.experiments.doctor import Diagnosis, Difference
+    from stashdbg_core.programs.experiments.trials import Settings
 
 _SHOWN = 12
 _LABEL = 10
@@ -32,9 +32,9 @@ def diagnose(
     as_json: bool,
 ) -> int:
     """Run a program several times and print what differs; return the exit code."""
-    from stashdbg_core.programs.doctor import examine
+    from stashdbg_core.programs.experiments.doctor import examine
+    from stashdbg_core.programs.experiments.trials import Trials
     from stashdbg_core.programs.runs import unhooked
-    from stashdbg_core.programs.trials import Trials
 
     if times is None:
         raise invalid_input(f"{'--live' if live else '--jobs'} goes with --times", hint="say how often: --times 5")

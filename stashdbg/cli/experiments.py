@@ -20,9 +20,9 @@ from stashdbg.cli.progress import ProgressBar
 from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.ablate import AblationPlan
-    from stashdbg_core.programs.sweep import Plan
-    from stashdbg_core.programs.trials import Progress
+    from stashdbg_core.programs.experiments.ablate import AblationPlan
+    from stashdbg_core.programs.experiments.sweep import Plan
+    from stashdbg_core.programs.experiments.trials import Progress
 
 JobsOption: TypeAlias = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", help="How many runs at once; by default up to 4.")
@@ -40,7 +40,7 @@ FolderOption: TypeAlias = Annotated[
     str | None, typer.Option("--output", "-o", metavar="DIR", help="The folder for the recordings of all runs.")
 ]
 MAX_CALLS = 1000
-"""As in ``programs.trials``, which takes longer to load than help should."""
+"""As in ``programs.experiments.trials``, which takes longer to load than help should."""
 MaxCallsOption: TypeAlias = Annotated[
     int, typer.Option("--max-calls", metavar="N", help="End a run that has made N live calls.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +16,13 @@ from stashdbg_core.errors import invalid_input
 from stashdbg_core.session.words import counted
 
 if TYPE_CHECKING:
+    from stashdbg_core.canonical import Json
     from stashdbg_core.fork import ForkPlan, Override
     from stashdbg_core.model import Recording
 
 _WIDTH = 100
+_PLACES = 6
+"""Places of a long value that are shown."""
 
 
 def command(
@@ -132,8 +136,6 @@ def _report(
 
 
 def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None) -> list[list[console.Part]]:
-    from stashdbg.cli.diff_text import special_text
-    from stashdbg_core.diff.preview import preview
     from stashdbg_core.fork.override import recorded_tree
     from stashdbg_core.sanitize import shorten
     from stashdbg_core.session.fork_edit import channel_words
@@ -144,11 +146,7 @@ def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None)
     if override is not None:
         shown = _masked(recording, override)
         word = "raises" if override.outcome == "throw" else "returns"
-        recorded = recorded_tree(recording, event)
-        old = special_text(recorded, _WIDTH) or preview(recorded, _WIDTH)
-        new = special_text(shown.tree, _WIDTH) or preview(shown.tree, _WIDTH)
-        lines.append([console.Styled(f"  - {old}", "error")])
-        lines.append([console.Styled(f"  + {new}", "string"), f"  ({word})"])
+        lines += _change_lines(recorded_tree(recording, event), shown.tree, word)
         if shown.masked:
             lines.append([f"  {counted(shown.masked, 'secret')} masked in what was given"])
     lines.append([f"served from the recording: {channel_words(plan.served) or 'nothing'}"])
@@ -157,6 +155,35 @@ def _plan_lines(recording: Recording, plan: ForkPlan, override: Override | None)
         seqs = ", ".join(map(str, plan.enclosing))
         lines.append([f"event {seqs} had not ended: it runs live too, or the program would never come here"])
     return lines
+
+
+def _change_lines(recorded: Json, given: Json, word: str) -> list[list[console.Part]]:
+    """Return both values in a line each; of objects too long for that, the places that are not the same."""
+    from stashdbg.cli.diff_text import special_text
+    from stashdbg_core.diff.describe import two_lines
+    from stashdbg_core.diff.preview import preview
+    from stashdbg_core.diff.structure import differences
+    from stashdbg_core.sanitize import shorten
+
+    def pair(old: str | None, new: str | None, indent: str, tail: str = "") -> list[list[console.Part]]:
+        before: list[console.Part] = [console.Styled(f"{indent}- {old}", "error")]
+        after: list[console.Part] = [console.Styled(f"{indent}+ {new}", "string"), tail]
+        return [line for line, text in ((before, old), (after, new)) if text is not None]
+
+    special = special_text(recorded, _WIDTH), special_text(given, _WIDTH)
+    old, new = special[0] or preview(recorded, _WIDTH), special[1] or preview(given, _WIDTH)
+    both = type(recorded) is type(given) and type(recorded) in (dict, list)
+    if any(special) or not both or (len(old) < _WIDTH and len(new) < _WIDTH):
+        if not any(special):
+            old, new = (text or "" for text in two_lines(recorded, given, _WIDTH))
+        return pair(old, new, "  ", f"  ({word})")
+    lines: list[list[console.Part]] = [[f"  {word} the same but for"]]
+    found = differences(recorded, given)
+    for change in islice(found, _PLACES):
+        lines.append(["  ", console.Styled(shorten(change.pointer or "the whole value", 120), "key")])
+        lines += pair(*two_lines(change.before, change.after, _WIDTH), "    ")
+    more = sum(1 for _ in found)
+    return [*lines, [f"  … and {counted(more, 'more place')}"]] if more else lines
 
 
 def _masked(recording: Recording, override: Override) -> Override:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from stashdbg.cli import console
 from stashdbg.cli.cells import cell_len, clip, fit
-from stashdbg.cli.console import Styled
+from stashdbg.cli.console import Part, Styled
 from stashdbg.cli.notes import narrate_notes, note_message
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import sanitize_line, shorten
@@ -44,10 +44,15 @@ def print_listing(
     room = max(console.width() - sum(widths.values()) - 2 * len(widths) - (_OWN + 2) * len(own), _SUMMARY_AT_LEAST)
     problems: list[str] = []
     listed = 0
-    for event in recording.events if events is None else events:
-        _print_row(recording, event, widths, room, own)
-        problems += payload_problems(recording, event)
-        listed += 1
+
+    def rows() -> Iterator[list[Part]]:
+        nonlocal listed
+        for event in recording.events if events is None else events:
+            yield _row(recording, event, widths, room, own)
+            problems.extend(payload_problems(recording, event))
+            listed += 1
+
+    console.lines(rows())
     if events is not None:
         console.narrate(f"{listed:,} of {len(recording.events):,} events listed")
     narrate_notes([note_message(note) for note in recording.notes] + problems)
@@ -66,7 +71,7 @@ def payload_problems(recording: Recording, event: RecordedEvent) -> list[str]:
     return problems
 
 
-def _header(recording: Recording) -> list[console.Part]:
+def _header(recording: Recording) -> list[Part]:
     count = len(recording.events)
     words = f"{counted(count, 'event')} · {'complete' if recording.complete else 'incomplete'}"
     return [Styled(clip(recording.id, 60) or "(no id)", "bold"), f" · {words}"]
@@ -93,9 +98,9 @@ def _columns(widths: dict[str, int], texts: dict[str, str]) -> list[str]:
     ]
 
 
-def _print_row(
+def _row(
     recording: Recording, event: RecordedEvent, widths: dict[str, int], room: int, own: Sequence[Column]
-) -> None:
+) -> list[Part]:
     word = outcome_word(event)
     texts = {
         "seq": str(event.seq),
@@ -108,4 +113,4 @@ def _print_row(
     ended = outcome if word == "returned" else Styled(outcome, "error" if word in ("threw", "damaged") else "warning")
     took += [fit(column.text(recording, event, _OWN), _OWN) for column in own]
     said = "  ".join(["", *took, clip(summary(recording, event, room), room)])
-    console.line(f"{seq}  ", Styled(channel, "channel"), f"  {key}  ", ended, said.rstrip())
+    return [f"{seq}  ", Styled(channel, "channel"), f"  {key}  ", ended, said.rstrip()]

@@ -13,6 +13,7 @@ from stashdbg_core.sanitize import shorten
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stashdbg_core.programs.runs import RunResult
     from stashdbg_core.replay import DivergenceReport
 
 _MESSAGE = 300
@@ -47,10 +48,11 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def narrate_recording(path: Path, notes: dict[tuple[str, str], int]) -> None:
-    """Name the recording, and say in a line what is in it."""
+def narrate_recording(path: Path, result: RunResult) -> None:
+    """Name the recording of a run, and say in a line what is in it, and what is not."""
     from stashdbg_core.programs.counts import run_counts
     from stashdbg_core.store.open import open_recording
 
-    counts = run_counts(open_recording(path), notes)
-    console.narrate(Styled("stashdbg: ", "bold"), f"{path}: {counts.words()}")
+    words = run_counts(open_recording(path), result.notes).words()
+    lost = f", {result.lost:,} more NOT recorded" if result.lost else ""
+    console.narrate(Styled("stashdbg: ", "bold"), f"{path}: {words}{lost}")

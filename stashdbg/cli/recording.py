@@ -57,7 +57,7 @@ def record(
     if result.path is None:
         narrate_error(unhooked(run.command))
         return result.exit_code
-    narrate_recording(result.path, result.notes)
+    narrate_recording(result.path, result)
     return result.exit_code
 
 

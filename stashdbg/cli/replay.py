@@ -49,7 +49,7 @@ def command(
     recording = load_recording(file, limit)
     if times is not None or live or jobs is not None:
         from stashdbg.cli.doctor import diagnose
-        from stashdbg_core.programs.trials import Settings
+        from stashdbg_core.programs.experiments.trials import Settings
 
         started = command_of(recording, program or ())
         compared = Settings(ignore=tuple(ignore or ()), rules=rule_set(rules))

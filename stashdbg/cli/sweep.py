@@ -36,7 +36,7 @@ from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
     from stashdbg_core.canonical import Json
-    from stashdbg_core.programs.sweep import Sweep
+    from stashdbg_core.programs.experiments.sweep import Sweep
 
 _RUNS = 16
 _VALUE = 60
@@ -67,10 +67,10 @@ def command(
     limit: LimitOption = None,
 ) -> int:
     """Run a fork on many times, each as `continue` does, and group the runs that end alike, the largest group first."""
+    from stashdbg_core.programs.experiments.sweep import plan_sweep, sweep
+    from stashdbg_core.programs.experiments.trials import Settings, Trials
     from stashdbg_core.programs.rerunning import command_of, rerun_of
     from stashdbg_core.programs.secrets import secrets_of
-    from stashdbg_core.programs.sweep import plan_sweep, sweep
-    from stashdbg_core.programs.trials import Settings, Trials
     from stashdbg_core.redact.user_rules import rule_set
 
     folder = folder_of(file, output, "sweep")

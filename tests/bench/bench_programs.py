@@ -1,10 +1,10 @@
-"""What recording a whole program costs its user in wall time: ``python tests/bench/bench_programs.py``.
+"""What recording a whole program costs its user in wall time: ``python tests/bench/bench_programs.py [NAME …]``.
 
-Programs ask a model on loopback that answers after 200 ms, plain and in events; each runs alone and recorded in turns,
-by the command as it is installed and with modules compiled, as an installation has them. ``STASHDBG_AGENTS_PYTHON``
-names an interpreter that has the openai client, if that of the bench has not. ``ROUNDS=3`` makes it quicker. Medians in
-milliseconds; trust the ratios. Recording needs a second processor to start beside the program: where both are busy, it
-costs more.
+A model on loopback answers after 200 ms. It is asked by nobody, by ``urllib`` five times, and by the real agents of
+``tests/agents``, three times each; every program runs alone and recorded in turns, by the command as it is installed
+and with modules compiled, as an installation has them. ``STASHDBG_AGENTS_PYTHON`` names an interpreter that has the
+agents' libraries, if that of the bench has not; ``ROUNDS=3`` makes it quicker. Medians in milliseconds. Recording needs
+a second processor to start beside the program: where both are busy, it costs more.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+AGENTS = ROOT / "tests" / "agents" / "programs"
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 CALLS = 5
 DELAY_S = 0.2
-EVENTS = 50
 PYTHON = os.environ.get("STASHDBG_AGENTS_PYTHON", sys.executable)
 
 SERVER = f"""
@@ -33,74 +33,72 @@ with ModelServer(delay={DELAY_S}) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """
-PROMPT = "x" * (7 * (EVENTS - 3) - 14)
-"""The model says it back in pieces of seven characters, between a first event and two last ones."""
-PLAIN = f"""
-import json, sys, urllib.request
+ASKS = f"""
+import json, os, urllib.request
 for number in range({CALLS}):
-    body = {{"model": "m", "stream": sys.argv[2] == "stream", "messages": [{{"role": "user", "content": {PROMPT!r}}}]}}
-    request = urllib.request.Request(sys.argv[1] + "/v1/chat/completions", json.dumps(body).encode())
-    with urllib.request.urlopen(request) as response:
-        print(sum(1 for line in response if line.strip()))
+    body = json.dumps({{"model": "m", "messages": [{{"role": "user", "content": "Hello"}}]}}).encode()
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body)
+    with urllib.request.urlopen(request) as answer:
+        print(len(answer.read()))
 """
-OPENAI = f"""
-import sys, openai
-client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none")
-messages = [{{"role": "user", "content": {PROMPT!r}}}]
-for number in range({CALLS}):
-    if sys.argv[2] == "stream":
-        print(sum(1 for chunk in client.chat.completions.create(model="m", messages=messages, stream=True)))
-    else:
-        print(len(client.chat.completions.create(model="m", messages=messages).choices))
-"""
-PROGRAMS = {
-    "nothing (start and end)": ("pass", "plain"),
-    "urllib, JSON": (PLAIN, "plain"),
-    f"urllib, {EVENTS} events": (PLAIN, "stream"),
-}
-WITH_OPENAI = {
-    "import openai": ("import openai", "plain"),
-    "openai, JSON": (OPENAI, "plain"),
-    f"openai, {EVENTS} events": (OPENAI, "stream"),
-}
 
 
-def took(command: list[str], folder: Path) -> float:
-    compiled = {"PYTHONPYCACHEPREFIX": str(folder / "compiled")}
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | compiled
+def programs(folder: Path) -> dict[str, list[str]]:
+    """Return the commands, by what they are called in the table."""
+    (folder / "asks.py").write_text(ASKS, encoding="utf-8")
+    agents = sorted(path for path in AGENTS.glob("*.py") if path.stem != "mcp_weather_server")
+    return {
+        "nothing": [PYTHON, "-c", "pass"],
+        f"urllib x {CALLS}": [PYTHON, str(folder / "asks.py")],
+        **{path.stem: [PYTHON, str(path)] for path in agents},
+    }
+
+
+def took(command: list[str], folder: Path, environment: dict[str, str]) -> float | None:
+    """Return how long a command took, in milliseconds; None if it failed."""
     start = time.perf_counter()
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)
-    return (time.perf_counter() - start) * 1000
+    ended = subprocess.run(command, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, env=environment)
+    return (time.perf_counter() - start) * 1000 if ended.returncode == 0 else None
 
 
-def has_openai() -> bool:
-    return subprocess.run([PYTHON, "-c", "import openai"], capture_output=True, check=False).returncode == 0
+def in_turns(command: list[str], record: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Run a program alone and recorded, and return its row of the table."""
+    alone, recorded = [], []
+    for _ in range(ROUNDS + 1):
+        alone.append(took(command, folder, environment))
+        recorded.append(took([*record, *command], folder, environment))
+    one, other = [[each for each in times[1:] if each is not None] for times in (alone, recorded)]  # the first compiles
+    if len(one) + len(other) < 2 * ROUNDS:
+        return "      it fails here: are its libraries installed?"
+    usual, with_us = statistics.median(one), statistics.median(other)
+    return (
+        f"{usual:9.0f}{with_us:10.0f}{with_us - usual:8.0f}{with_us / usual - 1:8.1%}{min(other) / min(one) - 1:10.1%}"
+    )
 
 
 def main() -> None:
-    programs = {**PROGRAMS, **(WITH_OPENAI if has_openai() else {})}
+    """Print the table."""
     script = Path(sys.executable).with_name("stashdbg")
     stashdbg = [str(script)] if script.exists() else [sys.executable, "-m", "stashdbg"]
-    record = [*stashdbg, "record", "--force", "--"]
+    folder = Path(tempfile.mkdtemp())
     with subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         url = server.stdout.readline().decode().strip()
-        print(f"{'ms, median':26}{'alone':>9}{'recorded':>10}{'ratio':>8}{'added':>8}{'quickest':>10}")
-        folder = Path(tempfile.mkdtemp())
-        for label, (text, kind) in programs.items():
-            program = folder / "program.py"
-            program.write_text(text)
-            command = [PYTHON, str(program), url, kind]
-            alone, recorded = [], []
-            took([*record, *command], folder)  # compiles what is not compiled
-            for _ in range(ROUNDS):
-                alone.append(took(command, folder))
-                recorded.append(took([*record, *command], folder))
-            one, other = statistics.median(alone), statistics.median(recorded)
-            ratio, least = other / one, min(recorded) - min(alone)
-            print(f"{label:26}{one:9.0f}{other:10.0f}{ratio:8.3f}{other - one:8.0f}{least:10.0f}", flush=True)
-        shutil.rmtree(folder)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
+            "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_API_KEY": "none",
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "none",
+            "OPENAI_AGENTS_DISABLE_TRACING": "1",
+        }
+        print(f"{'ms, median':20}{'alone':>9}{'recorded':>10}{'added':>8}{'':>8}{'quickest':>10}")
+        for name, command in programs(folder).items():
+            if not sys.argv[1:] or any(name.startswith(wanted) for wanted in sys.argv[1:]):
+                row = in_turns(command, [*stashdbg, "record", "--force", "--"], folder, environment)
+                print(f"{name:20}{row}", flush=True)
         server.communicate(b"")
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

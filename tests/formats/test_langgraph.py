@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from stashdbg_core.errors import StashError
-from stashdbg_core.formats.conversion import conversion_key
+from stashdbg_core.formats.converted import conversion_key
 from stashdbg_core.formats.opening import explain, read_foreign, run_summaries
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session.conversation import conversation_of

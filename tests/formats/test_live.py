@@ -13,7 +13,7 @@ import pytest
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.formats import conversion, opening
-from stashdbg_core.formats.convert_process import cache_folder
+from stashdbg_core.formats.converted import cache_folder
 from stashdbg_core.model import Recording
 from stashdbg_core.report.opening import follow_one
 from stashdbg_core.session.debugger import Debugger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,23 @@ def test_a_conversation_is_found_where_its_tool_keeps_it_and_followed_as_it_grow
     state = json.loads((folder / "base_state.json").read_text())
     (folder / "base_state.json").write_text(json.dumps({**state, "leaf_event_id": recorded()[-1]["id"]}))
     assert (session.refresh(), len(session.recording.events)) == (4, 8)
+
+
+def test_a_state_that_is_half_written_is_waited_for(tmp_path: Path) -> None:
+    folder = conversation(tmp_path / "7165", recorded()[:4])
+    session, state = Debugger(open_one(folder)), folder / "base_state.json"
+    for number, one in enumerate(recorded()[4:], 4):
+        (folder / "events" / f"event-{number:05}-{number:08x}.json").write_text(json.dumps(one))
+    whole = json.dumps({**json.loads(state.read_text()), "leaf_event_id": recorded()[-1]["id"]})
+    for half in ("", whole[:300]):
+        state.write_text(half)
+        assert (session.refresh(), session.count) == (0, 4)
+    state.write_text(whole)
+    assert (session.refresh(), session.count) == (4, 8)
+    state.write_text(whole[:300])
+    os.utime(state, (0, 0))  # nobody is writing it any more
+    with pytest.raises(StashError, match="without a version"):
+        session.refresh()
 
 
 def test_calls_are_what_shares_a_response_with_its_latency_and_tokens(folder: Path) -> None:

@@ -17,7 +17,8 @@ import pytest
 from stashdbg.cli.app import run
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.formats import conversion
-from stashdbg_core.formats.convert_process import cache_folder, main, make_room
+from stashdbg_core.formats.convert_process import main, make_room
+from stashdbg_core.formats.converted import cache_folder, conversion_key
 from stashdbg_core.formats.opening import explain
 from stashdbg_core.formats.source import Cancelled
 from stashdbg_core.report.opening import head_of, open_all, open_one, recording_paths, runs_of
@@ -216,11 +217,11 @@ def test_a_large_file_shows_its_head_and_is_converted_once(large: Path) -> None:
 
 def test_a_file_beside_a_large_one_makes_its_recording_stale(large: Path) -> None:
     source = conversion.FileSource(large)
-    before = conversion.conversion_key(source, 0)
-    assert before == conversion.conversion_key(source, 0) != conversion.conversion_key(source, 1)
+    before = conversion_key(source, 0)
+    assert before == conversion_key(source, 0) != conversion_key(source, 1)
     (large.with_suffix("") / "subagents").mkdir(parents=True)
     (large.with_suffix("") / "subagents" / "agent-1.jsonl").write_text("{}\n")
-    assert conversion.conversion_key(source, 0) != before
+    assert conversion_key(source, 0) != before
 
 
 def test_a_conversion_can_be_stopped_and_leaves_nothing(large: Path) -> None:

@@ -196,8 +196,9 @@ def test_a_name_in_a_file_leads_nowhere_else(tmp_path: Path) -> None:
     assert [source.beside(*name) for name in (("..", "secret.txt"), (str(outside),), ("sub", "link.jsonl"))] == [
         None
     ] * 3
-    assert [found.name for found in source.list_beside("sub", "*.jsonl")] == ["a.jsonl", "b.jsonl"]
-    assert source.list_beside("..", "*") == []
+    assert source.beside("sub", "a.jsonl") is not None
+    assert source.names_beside("sub", "*.jsonl") == ["a.jsonl", "b.jsonl", "link.jsonl"]
+    assert source.names_beside("..", "*") == []
     assert ForeignSource(b"{}").beside("a") is None
 
 

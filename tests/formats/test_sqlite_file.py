@@ -12,6 +12,7 @@ import pytest
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.source import Cancelled, ForeignSource
 from stashdbg_core.formats.sqlite_file import open_database, tables_of
+from stashdbg_core.report.opening import open_one
 
 PAGE = 512
 
@@ -72,6 +73,18 @@ def test_only_plain_columns_are_read(tmp_path: Path, query: str) -> None:
 )
 def test_what_is_no_database_has_no_tables(data: bytes) -> None:
     assert tables_of(ForeignSource(data)) == {}
+
+
+@pytest.mark.parametrize("kept", [30, PAGE, 3 * PAGE + 7, -1])
+def test_a_database_that_is_cut_off_is_said_to_be(tmp_path: Path, kept: int) -> None:
+    path = _made(tmp_path / "x", [b"1" * 100] * 50)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:kept])
+    with pytest.raises(StashError, match=r"an SQLite database that is cut off: [\d,]+ of [\d,]+ bytes are there"):
+        open_one(path)
+    path.write_bytes(whole)
+    with pytest.raises(StashError, match="looks like an SQLite database"):
+        open_one(path)
 
 
 def test_reading_ends_when_nobody_wants_it(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from stashdbg.cli.app import run as stashdbg
 from stashdbg_core.errors import StashError
-from stashdbg_core.programs.ablate import plan_ablation
-from stashdbg_core.programs.ablation_verdict import Observed, judged
-from stashdbg_core.programs.neutral import NEUTRAL, is_carried, neutralised
+from stashdbg_core.programs.experiments.ablate import plan_ablation
+from stashdbg_core.programs.experiments.ablation_verdict import Observed, judged
+from stashdbg_core.programs.experiments.neutral import NEUTRAL, is_carried, neutralised
 from stashdbg_core.programs.rerunning import command_of
 from stashdbg_core.session.stream_message import stream_message
 from stashdbg_core.session.why_wanted import Evidence

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stashdbg.cli.app import run as stashdbg
-from stashdbg_core.programs.pins import cause_of
+from stashdbg_core.programs.experiments.pins import cause_of
 from stashdbg_core.programs.starting import record_program
 from tests.programs.deciding_model import deciding_server, recorded_agent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -169,3 +170,28 @@ def test_a_command_given_a_value_that_is_no_end_of_it_stops_the_run_and_does_not
     )
     assert ended == (1, b"")
     assert said == ["refused: the value put in for echo is no end of a command: it has no returncode"]
+
+
+def limited(size: int, *program: str) -> subprocess.CompletedProcess[str]:
+    """Record a program where no file can be larger than ``size``, as on a disk with so much room."""
+    return subprocess.run(
+        [*COMMAND, "record", "--", sys.executable, *program], capture_output=True, text=True, timeout=60, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )  # fmt: skip
+
+
+def test_nothing_runs_where_there_is_no_room_to_record_it() -> None:
+    done = limited(0, "-c", "open('ran', 'w')")
+    assert done.returncode == 64 and "cannot make run.json.journal: File too large" in done.stderr
+    assert os.listdir() == []
+
+
+def test_a_disk_that_fills_up_costs_the_recording_its_end_and_the_program_nothing() -> None:
+    done = limited(24_000, "-c", "import sys, time\nfor n in range(200): time.time()\nprint(n)\nsys.exit(3)")
+    assert (done.returncode, done.stdout) == (3, "199\n")
+    recording = open_recording(Path("run.json.journal"))
+    kept = len(recording.events)
+    first, last = done.stderr.splitlines()
+    assert f"event {kept} could not be written (File too large)" in first and 20 < kept < 200
+    assert last == f"stashdbg: run.json.journal: {kept} events, {200 - kept} more NOT recorded"
+    assert not recording.complete and not Path("run.json").exists()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from pathlib import Path
 
+from stashdbg_core.exchange.frames import EVENT_STREAM, frame_bytes
 from stashdbg_core.programs.counts import run_counts
 from stashdbg_core.store.journal import journal_path
 from stashdbg_core.store.open import open_recording
@@ -154,3 +156,21 @@ def test_a_taken_name_is_left_alone(tmp_path: Path) -> None:
         with recorded(tmp_path / "run.json") as server:
             Speaker(server).call("tool", "t", number)
     assert [events(tmp_path / name)[0][-1] for name in ("run.json", "run-2.json")] == [0, 1]
+
+
+def test_what_is_damaged_in_an_event_stream_is_kept_and_noted(tmp_path: Path) -> None:
+    frames = [frame_bytes('{"messageStart":{}}'), frame_bytes('{"messageStop":{}}')]
+    bodies = {"whole": frames, "damaged": [frames[0], frames[1][:-1] + b"?"], "left": [frames[0], frames[1][:-1]]}
+    said: list[str] = []
+    with recorded(tmp_path / "run.json", said) as server:
+        agent = Speaker(server)
+        for word, chunks in bodies.items():
+            seq = agent.ask(op="http", method="POST", url=f"http://x/{word}", headers=[], body="")["seq"]
+            agent.ask(
+                op="response", seq=seq, status=200, headers=[["content-type", EVENT_STREAM]], ms=1.0,
+                ending="closed" if word == "left" else "complete",
+                chunks=[{"ms": 1.0, "data": {"$stash": "bytes", "base64": b64encode(c).decode()}} for c in chunks],
+            )  # fmt: skip
+    (note,) = open_recording(tmp_path / "run.json").meta["notes"]
+    assert (note["kind"], note["count"]) == ("odd-frames", 1) and said == [note["message"]]
+    assert [len(value["body"]["chunks"]) for *_, value in events(tmp_path / "run.json")] == [2, 2, 2]

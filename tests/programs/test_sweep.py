@@ -16,9 +16,9 @@ from stashdbg.cli.app import run as stashdbg
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
 from stashdbg_core.programs.continuing_run import WhatIf
+from stashdbg_core.programs.experiments.sweep import plan_sweep, sweep
+from stashdbg_core.programs.experiments.trials import Trial, Trials
 from stashdbg_core.programs.rerunning import command_of
-from stashdbg_core.programs.sweep import plan_sweep, sweep
-from stashdbg_core.programs.trials import Trial, Trials
 from stashdbg_core.programs.trust import was_recorded_here
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording

@@ -35,7 +35,7 @@ COMPARE_COMMANDS: tuple[Command, ...] = (
     Command("diff.filter", ("f",), "Filter by kind…",
             "Show only what changed, is only on one side, moved, or differs in time.", "filter", "Compare", "diff"),
     Command("diff.measured", ("m",), "Show or fold measured values",
-            "Show values of a clock or of chance that differ at the same places among the others, or fold them.",
+            "Show what is measured (clocks, chance, dates and ids of answers) among what differs, or fold it.",
             "measured", "Compare", "diff"),
     Command("diff.layout", ("u",), "Side by side, or unified",
             "Show the two values beside each other, or one below the other.", "layout", "Compare", "diff"),

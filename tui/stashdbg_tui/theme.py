@@ -146,7 +146,12 @@ def sign(name: str) -> str:
 
 
 def mark_words(names: Sequence[str], room: int, most: int) -> str:
-    """Return the marks of an event in words: in full in ``room`` cells, else shortened or counted in ``most``."""
+    """Return the marks of an event in words: in full in ``room`` cells, else shortened or counted in ``most``.
+
+    A single one has its sign before the row, and needs no word.
+    """
+    if len(names) < 2:
+        return ""
     full, short = " ".join(names), " ".join(_SHORT[name] for name in names)
     if len(full) <= room:
         return full

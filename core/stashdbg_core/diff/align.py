@@ -69,17 +69,17 @@ def _pair_group(alignment: Alignment, places: list[int], others: list[int]) -> N
         return
 
     def content_of(at: int) -> Hashable:
-        return one.outcomes[at], alignment.whole(0, at)
+        return one.outcomes[at], alignment.said(0, at)
 
     def content_of_other(at: int) -> Hashable:
-        return other.outcomes[at], alignment.whole(1, at)
+        return other.outcomes[at], alignment.said(1, at)
 
     gaps = gaps_between(places, others, exact)
     gaps = alignment.refine(gaps, content_of, content_of_other)
     _moved(alignment, gaps, content_of, content_of_other)
-    gaps = alignment.refine(gaps, lambda at: alignment.whole(0, at)[1], lambda at: alignment.whole(1, at)[1])
+    gaps = alignment.refine(gaps, lambda at: alignment.said(0, at)[1], lambda at: alignment.said(1, at)[1])
     _distinct_inputs(alignment, places, others, gaps)
-    gaps = alignment.refine(gaps, lambda at: alignment.whole(0, at)[0], lambda at: alignment.whole(1, at)[0])
+    gaps = alignment.refine(gaps, lambda at: alignment.said(0, at)[0], lambda at: alignment.said(1, at)[0])
     for free, free_other in gaps:
         for place, place_other in zip(alignment.free(free), alignment.free_other(free_other), strict=False):
             alignment.pair(place, place_other)
@@ -106,8 +106,8 @@ def _distinct_inputs(alignment: Alignment, places: list[int], others: list[int],
     free_other = [place for _, part in gaps for place in alignment.free_other(part)]
     if not free or not free_other:
         return
-    once = _once(free, alignment.one, [alignment.whole(0, at)[1] for at in free], places)
-    once_other = _once(free_other, alignment.other, [alignment.whole(1, at)[1] for at in free_other], others)
+    once = _once(free, alignment.one, [alignment.said(0, at)[1] for at in free], places)
+    once_other = _once(free_other, alignment.other, [alignment.said(1, at)[1] for at in free_other], others)
     for digest, place in once.items():
         if digest in once_other:
             alignment.pair(place, once_other[digest])
@@ -148,7 +148,7 @@ def _across_keys(
         stretches[other.names[place][0], bisect_left(anchors_other, place)][1].append(place)
     gaps = [gap for gap in stretches.values() if gap[0] and gap[1]]
     gaps = alignment.refine(
-        gaps, lambda at: alignment.whole(0, at)[1] or (0, at), lambda at: alignment.whole(1, at)[1] or (1, at)
+        gaps, lambda at: alignment.said(0, at)[1] or (0, at), lambda at: alignment.said(1, at)[1] or (1, at)
     )
     for places, place_others in gaps:
         unknown = [at for at in alignment.free(places) if one.names[at] not in others]

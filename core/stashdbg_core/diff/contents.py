@@ -14,8 +14,10 @@ from typing import Any
 
 from stashdbg_core.calls import MEASURED_CHANNELS, read_site
 from stashdbg_core.canonical import REF_PREFIX, Json, content_digest
+from stashdbg_core.diff.envelope import without_envelope
 from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.errors import StashError
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import BlobTable, Recording
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
@@ -90,6 +92,12 @@ class Contents:
         value = self._texts.canonical(event.ref)
         return value, _ABSENT if event.input_ref is None else self._texts.canonical(event.input_ref)
 
+    def said(self, place: int) -> tuple[bytes, bytes]:
+        """Return the same digests without what says only when a call was made and which one it was."""
+        event = self.recording.events[place]
+        value = self._texts.said(event.channel, event.ref)
+        return value, _ABSENT if event.input_ref is None else self._texts.said(event.channel, event.input_ref)
+
 
 class _ByNumber:
     """Digests by place in a file's blob table, so that most references are not even read."""
@@ -127,6 +135,7 @@ class _Texts:
         self._blobs = blobs
         self._known: dict[str, bytes] = {}
         self._canonical: dict[str, bytes] = {}
+        self._said: dict[tuple[str, str], bytes] = {}
         self._sites: dict[str, str | None] = {}
         self._read = _reader(blobs)
 
@@ -134,10 +143,22 @@ class _Texts:
         """Return a digest that equal values share, whatever their key order, spelling and sharing."""
         known = self._canonical.get(ref)
         if known is None:
-            tree, _ = whole_value(self._blobs, ref)
-            known = self.digest(ref) if tree is NOTHING else bytes.fromhex(content_digest(comparable(tree)))
-            self._canonical[ref] = known
+            known = self._canonical[ref] = self._digest_of(ref, whole_value(self._blobs, ref)[0])
         return known
+
+    def said(self, channel: str, ref: str) -> bytes:
+        """Return a digest as ``canonical`` does, of a value without its envelope."""
+        known = self._said.get((channel, ref))
+        if known is None:
+            tree, _ = whole_value(self._blobs, ref)
+            bare = without_envelope(channel, tree)
+            known = self._said[channel, ref] = self._digest_of(ref, bare)
+            if bare is tree:
+                self._canonical[ref] = known
+        return known
+
+    def _digest_of(self, ref: str, tree: Any) -> bytes:
+        return self.digest(ref) if tree is NOTHING else bytes.fromhex(content_digest(comparable(tree)))
 
     def site(self, ref: str) -> str | None:
         """Return the site that an input is, if it is no more."""
@@ -213,7 +234,15 @@ def _as_found(blobs: BlobTable, ref: str) -> Any:
 
 
 def comparable(tree: Json) -> Json:
-    """Return what is compared of a value: of a stream, all but when its chunks came."""
+    """Return what is compared of a value: of a stream, a response's too, all but when its chunks came."""
+    if is_response(tree):
+        assert isinstance(tree, dict)
+        body = _untimed(tree["body"])
+        return tree if body is tree["body"] else {**tree, "body": body}
+    return _untimed(tree)
+
+
+def _untimed(tree: Json) -> Json:
     if type(tree) is dict and tree.get(TAG) == STREAM and "times" in tree:
         return {key: value for key, value in tree.items() if key != "times"}
     return tree

@@ -18,7 +18,9 @@ from stashdbg_core.diff.result import DiffResult, FieldChange, Row
 from stashdbg_core.diff.text import word_spans
 from stashdbg_core.errors import StashError
 
-Verdict: TypeAlias = Literal["first", "flows", "new", "same-input", "no-input", "read", "measured", "order", "end"]
+Verdict: TypeAlias = Literal[
+    "first", "flows", "new", "same-input", "no-input", "read", "measured", "envelope", "order", "end"
+]
 
 MOST_ROWS = 200
 """Differing events that are looked at; more are counted."""
@@ -60,7 +62,8 @@ class Cause:
     """``first``: nothing differs before it; ``flows``: its input holds text of an earlier difference; ``new``: its
     input differs and holds none; ``same-input``: the input is the same and the output is not; ``no-input``: none was
     recorded; ``read``: a value of a clock or of chance, into which nothing goes; ``measured``: such a value, and read
-    at the same place; ``order``: only its place differs; ``end``: the other recording has nothing after this point."""
+    at the same place; ``envelope``: a call that says the same; ``order``: only its place differs; ``end``: the other
+    recording has nothing after this point."""
     sources: tuple[Source, ...] = ()
     measured_before: int = 0
     """Of the first: how many measured values differ before it."""
@@ -89,7 +92,7 @@ def explain(result: DiffResult) -> Explanation:
     for row in result.differing:
         if row.kind == "measured":
             measured += 1
-            if measured <= _MEASURED and len(causes) < MOST_ROWS:
+            if measured <= _MEASURED and len(causes) < MOST_ROWS and _is_read(result, row):
                 needles.add(row, texts.of(row, "value"), ([], []))
         elif len(causes) >= MOST_ROWS:
             unseen += 1
@@ -177,7 +180,9 @@ def _verdict(texts: _Texts, row: Row, sources: tuple[Source, ...], *, first: boo
         return "read"
     if all(event.input_ref is None for event in events):
         return "no-input"
-    if row.kind == "changed" and not any(change.part == "input" for change in texts.changes(row)):
+    if row.kind == "changed" and not any(
+        change.part == "input" and not change.envelope for change in texts.changes(row)
+    ):
         return "same-input"
     return "new"
 
@@ -227,7 +232,7 @@ class _Texts:
         before: list[str] = []
         after: list[str] = []
         for change in self.changes(row):
-            if change.part == part:
+            if change.part == part and not change.envelope:
                 old, new = self._apart(change.before, change.after)
                 before += old
                 after += new

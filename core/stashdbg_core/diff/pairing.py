@@ -14,7 +14,7 @@ from stashdbg_core.model import RETURN
 NONE = -1
 """In place of the partner of an event that has none."""
 DIFFERENT, EQUAL, MEASURED = range(3)
-"""Verdicts on a pair: it holds something else, the same, or another value that was measured at the same place."""
+"""Verdicts on a pair: it holds something else, the same, or differs only in what was measured at the same place."""
 
 Key: TypeAlias = Callable[[int], Hashable]
 Gap: TypeAlias = tuple[list[int], list[int]]
@@ -33,6 +33,7 @@ class Alignment:
         self.verdicts = bytearray(one.count)
         """Of each pair, by the place of the first: ``EQUAL``, ``MEASURED`` or ``DIFFERENT``."""
         self._whole: dict[tuple[int, int], tuple[bytes, bytes]] = {}
+        self._said: dict[tuple[int, int], tuple[bytes, bytes]] = {}
 
     def pair(self, place: int, other: int) -> None:
         """Make two events partners, and find out whether they hold the same."""
@@ -53,6 +54,13 @@ class Alignment:
         known = self._whole.get((side, place))
         if known is None:
             known = self._whole[side, place] = (self.other if side else self.one).whole(place)
+        return known
+
+    def said(self, side: int, place: int) -> tuple[bytes, bytes]:
+        """Return digests as ``whole`` does, without what says only when and which."""
+        known = self._said.get((side, place))
+        if known is None:
+            known = self._said[side, place] = (self.other if side else self.one).said(place)
         return known
 
     def free(self, places: Iterable[int]) -> list[int]:
@@ -80,13 +88,15 @@ class Alignment:
             return DIFFERENT
         if one.values[place] == two.values[other] and one.inputs[place] == two.inputs[other]:
             return EQUAL
-        value, given = self.whole(0, place)
-        value_other, given_other = self.whole(1, other)
-        if given != given_other and not self._read_alike(place, other):
+        value, given = self.said(0, place)
+        value_other, given_other = self.said(1, other)
+        read_alike = given != given_other and self._read_alike(place, other)
+        if given != given_other and not read_alike:
             return DIFFERENT
-        if value == value_other:
-            return EQUAL
-        return MEASURED if one.is_measured(place) and one.outcomes[place] == RETURN else DIFFERENT
+        if value != value_other:
+            return MEASURED if one.is_measured(place) and one.outcomes[place] == RETURN else DIFFERENT
+        whole, whole_other = self.whole(0, place), self.whole(1, other)
+        return EQUAL if whole[0] == whole_other[0] and (read_alike or whole[1] == whole_other[1]) else MEASURED
 
     def _read_alike(self, place: int, other: int) -> bool:
         """Tell whether two values were read by the same function of a program, which is all their inputs say."""

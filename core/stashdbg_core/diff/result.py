@@ -8,16 +8,23 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
+from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.canonical import REF_PREFIX, Json
 from stashdbg_core.diff.align import AlignMode
 from stashdbg_core.diff.contents import comparable, whole_value
+from stashdbg_core.diff.envelope import envelope_paths, spelled_message
 from stashdbg_core.diff.pairing import EQUAL, MEASURED, NONE, Alignment
-from stashdbg_core.diff.structure import NOTHING, Difference, Nothing, differences, pointer_of
+from stashdbg_core.diff.structure import NOTHING, Difference, Nothing, differences, path_parts, pointer_of
+from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RecordedEvent, Recording
 
 RowKind: TypeAlias = Literal["same", "changed", "moved", "added", "removed", "measured"]
-"""``measured``: another value of a clock or of chance, read at the same place."""
+"""``measured``: another value of a clock or of chance, read at the same place; or an answer that says the same and
+differs only in its envelope, such as its date and ids."""
 ChangePart: TypeAlias = Literal["outcome", "input", "value"]
+
+Places: TypeAlias = frozenset[tuple[str | int, ...]]
+"""Where fields stand, each as keys and indexes from the root."""
 
 _PAIRED: dict[int, RowKind] = {EQUAL: "same", MEASURED: "measured"}
 MOST_CHANGES = 1000
@@ -50,6 +57,8 @@ class FieldChange:
     """Where it stands in the second recording, if that is elsewhere."""
     note: str | None = None
     """What is wrong with a value, in words: it is missing, or damaged and shown as it stands."""
+    envelope: bool = False
+    """Whether the field says only when the call was made, or which one it was."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the change as JSON; a side without a value has no key."""
@@ -60,6 +69,8 @@ class FieldChange:
         tree.update({name: side for name, side in sides.items() if side is not NOTHING})
         if self.note is not None:
             tree["note"] = self.note
+        if self.envelope:
+            tree["envelope"] = True
         return tree
 
 
@@ -109,7 +120,7 @@ class DiffResult:
 
     @cached_property
     def measured(self) -> tuple[Row, ...]:
-        """Partners that are another value of a clock or of chance, read at the same place."""
+        """Partners that differ only in what is measured: a clock, chance, the date and ids of an answer."""
         return self._of_kind("measured")
 
     @property
@@ -172,15 +183,25 @@ class DiffResult:
         return list(islice(self.iter_changes(row), limit))
 
     def iter_changes(self, row: Row) -> Iterator[FieldChange]:
-        """Yield what differs between a row's two events: the outcome, then the input, then the value."""
+        """Yield what differs between a row's two events: the outcome, the input, the value, and envelopes last."""
         one, other = self.event_a(row), self.event_b(row)
         if one is None or other is None:
             return
         if one.outcome != other.outcome:
             yield FieldChange("outcome", "", one.outcome, other.outcome)
-        if row.kind != "measured":  # all that its input may differ in is a line of the program
-            yield from self._payload_changes("input", one.input_ref, other.input_ref)
-        yield from self._payload_changes("value", one.ref, other.ref)
+        held: list[FieldChange] = []
+        parts: tuple[tuple[ChangePart, str | None, str | None], ...] = (
+            ("input", one.input_ref, other.input_ref), ("value", one.ref, other.ref),
+        )  # fmt: skip
+        for part, ref, ref_other in parts:
+            if part == "input" and row.kind == "measured" and one.channel in MEASURED_CHANNELS:
+                continue  # all that it may differ in is a line of the program
+            for change in self._payload_changes(part, one.channel, ref, ref_other):
+                if change.envelope:
+                    held.append(change)
+                else:
+                    yield change
+        yield from held
 
     def _rows(self) -> Iterator[Row]:
         alignment = self._alignment
@@ -207,25 +228,49 @@ class DiffResult:
     def _of_kind(self, kind: RowKind) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.kind == kind)
 
-    def _payload_changes(self, part: ChangePart, ref: str | None, ref_other: str | None) -> Iterator[FieldChange]:
+    def _payload_changes(
+        self, part: ChangePart, channel: str, ref: str | None, ref_other: str | None
+    ) -> Iterator[FieldChange]:
         before, problem = whole_value(self.a.blobs, ref)
         after, problem_other = whole_value(self.b.blobs, ref_other)
         said = "; ".join(f"{side}: {text}" for side, text in (("A", problem), ("B", problem_other)) if text) or None
-        found = differences(comparable(before), comparable(after))
+        before, after = comparable(before), comparable(after)
+        spelled = _spelled(channel, before, after)
+        found = differences(*spelled)
         first = next(found, None)
         if first is not None:
-            yield _field_change(part, first, said)
-            yield from (_field_change(part, difference) for difference in found)
+            before, after = spelled
+        else:  # the same message, in other chunks
+            found = differences(before, after)
+            first = next(found, None)
+        if first is not None:
+            envelope = envelope_paths(channel, before), envelope_paths(channel, after)
+            yield _field_change(part, first, envelope, said)
+            yield from (_field_change(part, difference, envelope) for difference in found)
         elif said is not None and ref != ref_other and (ref or "").startswith(REF_PREFIX):
             yield FieldChange(part, "", before, after, note=said)  # both are missing, and were not the same
 
 
-def _field_change(part: ChangePart, found: Difference, note: str | None = None) -> FieldChange:
+def _spelled(channel: str, before: Any, after: Any) -> tuple[Any, Any]:
+    """Return both values, streamed answers as the messages that they spelled, so that one not streamed compares."""
+    one, other = spelled_message(channel, before), spelled_message(channel, after)
+    if (one is None or other is None) and not (is_response(before) and is_response(after)):
+        return before, after
+    return before if one is None else one, after if other is None else other
+
+
+def _field_change(
+    part: ChangePart, found: Difference, envelope: tuple[Places, Places], note: str | None = None
+) -> FieldChange:
     pointer, elsewhere = found.pointer, None
-    if found.before is not NOTHING and found.after is not NOTHING:
-        after = pointer_of(found.path_after)
-        elsewhere = after if after != pointer else None
-    return FieldChange(part, pointer, found.before, found.after, tuple(found.parts), elsewhere, note)
+    before, after = found.before is not NOTHING, found.after is not NOTHING
+    if before and after:
+        pointer_after = pointer_of(found.path_after)
+        elsewhere = pointer_after if pointer_after != pointer else None
+    measured = (not before or tuple(found.parts) in envelope[0]) and (
+        not after or tuple(path_parts(found.path_after)) in envelope[1]
+    )
+    return FieldChange(part, pointer, found.before, found.after, tuple(found.parts), elsewhere, note, measured)
 
 
 def _times(recording: Recording) -> list[tuple[float | None, float | None]]:

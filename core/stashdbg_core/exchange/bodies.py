@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.coding import content_decoded
-from stashdbg_core.exchange.frames import EVENT_STREAM, frame_bytes, frame_chunks
+from stashdbg_core.exchange.frames import EVENT_STREAM, frame_bytes, frame_chunks, is_cut_off
 from stashdbg_core.exchange.headers import Headers, header, header_pairs, kept_headers
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import COMPACT, spelled_text, spelled_tree
@@ -133,11 +133,19 @@ def response_parts(tree: Json) -> ResponseParts:
 
 
 def has_odd_frames(tree: Json) -> bool:
-    """Tell whether a response is an event stream of AWS of which something is damaged, or in no usual frame."""
+    """Tell whether a response is an event stream of AWS of which something is damaged, or in no usual frame.
+
+    Where the body is known to have ended early, a last frame that was cut off is neither.
+    """
     headers, body = tree.get("headers"), tree.get("body")
     if type(headers) is not dict or _kind(headers) != EVENT_STREAM or type(body) is not dict:
         return False
-    return body.get(TAG) == BYTES or (is_stream(body) and any(type(chunk) is not str for chunk in body["chunks"]))
+    if not is_stream(body):
+        return body.get(TAG) == BYTES
+    chunks = body["chunks"]
+    if body["ending"] != "exhausted" and chunks and is_cut_off(_chunk_bytes(chunks[-1], framed=True)):
+        chunks = chunks[:-1]
+    return any(type(chunk) is not str for chunk in chunks)
 
 
 def body_tree(headers: Headers, body: bytes) -> Json:

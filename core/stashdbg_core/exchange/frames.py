@@ -53,6 +53,14 @@ def frame_chunks(body: bytes) -> list[str | bytes] | None:
     return chunks
 
 
+def is_cut_off(rest: bytes) -> bool:
+    """Tell whether bytes are the start of a frame of which nothing is known to be wrong but that more should follow."""
+    if len(rest) < _PRELUDE.size:
+        return True
+    total, _, checksum = _PRELUDE.unpack_from(rest)
+    return bool(checksum == crc32(rest[:8]) and len(rest) < total)
+
+
 def frame_bytes(text: str) -> bytes:
     """Return the frame of a text; the text's own bytes if it is that of no frame."""
     found = _NAME.match(text)

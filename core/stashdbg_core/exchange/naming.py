@@ -77,11 +77,6 @@ def name_exchange(method: str, url: str, headers: Headers, body: bytes) -> Named
     return Named("http", f"{method.upper()} {_host(place)}{place.path or '/'}"[:_MAX_KEY], asked)
 
 
-def may_be_model_call(method: str, url: str) -> bool:
-    """Tell by method and path alone whether a request can be a model call or a JSON-RPC one."""
-    return method.upper() == "POST" and not re.search(r"\.(?:js|css|png|jpe?g|gif|svg|woff2?|ico)\Z", _split(url).path)
-
-
 def answered_model(tree: Json) -> str | None:
     """Return the model that an answer says it is of."""
     for name in ("model", "modelVersion", "model_version"):

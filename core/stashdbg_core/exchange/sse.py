@@ -7,7 +7,6 @@ standard, section 9.2.6.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stashdbg_core.canonical import Json
@@ -20,16 +19,6 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r"(?:\ufeff)?(?:data|event|id|retry|)(?::|[\r\n])")
 DONE = "[DONE]"
 """What OpenAI's streams end with, which is no JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerEvent:
-    """One event of a stream."""
-
-    event: str
-    """Its type; empty if it names none."""
-    data: str
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +57,6 @@ def looks_like_events(text: str) -> bool:
     return _FIELD.match(text) is not None and "data:" in text[:10_000]
 
 
-def server_events(text: str) -> Iterator[ServerEvent]:
-    """Yield the events of a stream that carry data."""
-    for one in event_texts(text.removeprefix("\ufeff")):
-        found = server_event(one)
-        if found is not None:
-            yield found
-
-
-def server_event(text: str) -> ServerEvent | None:
-    """Return the event that a text is, or None if it carries no data."""
-    kind, data, event_id = "", [], None
-    for line in _LINE_END.split(text.removeprefix("\ufeff")):
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if name == "data":
-            data.append(value)
-        elif name == "event":
-            kind = value
-        elif name == "id" and "\0" not in value:
-            event_id = value
-    return ServerEvent(kind, "\n".join(data), event_id) if data else None
-
-
 def event_json(text: str) -> EventJson | None:
     """Return the JSON object or array in an event's text, be it Server-Sent or a line of JSON; None if it has none."""
     at = _data_at(text)
@@ -117,14 +83,20 @@ def chunk_json(text: str) -> Json:
     """Return the JSON object that an event's text carries, however it is spelled; None if it carries none."""
     data: str | None = text
     if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
-        found = server_event(text)
-        data = found.data if found is not None else None
+        data = _data(text)
     if data is None or data.strip()[:1] not in ("{", "["):
         return None
     try:
         return parse_json(data.encode("utf-8", "replace"))
     except StashError:
         return None
+
+
+def _data(text: str) -> str | None:
+    """Return the data of an event, its lines joined; None if it has none."""
+    fields = (line.partition(":") for line in _LINE_END.split(text.removeprefix("\ufeff")))
+    found = [value.removeprefix(" ") for name, _, value in fields if name == "data"]
+    return "\n".join(found) if found else None
 
 
 def _data_at(text: str) -> int | None:

@@ -6,21 +6,17 @@ is made anew and the oldest make room. What is shown is the source file's name, 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import blake2b
-from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.formats.findings import notes_of
 from stashdbg_core.formats.format import Format
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.opening import only_run, read_run
-from stashdbg_core.formats.source import DATABASE_LOGS, ForeignSource
+from stashdbg_core.formats.process_lines import Progress
+from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.model import Note, Recording
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.source import FileSource, Source
 
@@ -30,12 +26,6 @@ LARGE_PACKED = 4_000_000
 """The same for compressed files."""
 HEAD = 1_000_000
 """Bytes of lines that are shown while the rest is read."""
-VERSION = 1
-"""Counts up when readers change what they make of a file."""
-_ENDS = 1 << 16
-_BESIDE = 2000
-
-Progress = Callable[[int, int], object]
 
 
 def read_known(
@@ -114,7 +104,7 @@ def open_head(known: Format, source: FileSource, inner: str | None, limits: Limi
     foreign = ForeignSource(source, limits=limits)
     if not is_large(foreign) or inner not in (None, "1") or not Head(foreign).lines:
         return None
-    from stashdbg_core.formats.convert_process import open_converted
+    from stashdbg_core.formats.converted import open_converted
 
     if open_converted(source, 0, limits) is not None:
         return None
@@ -131,40 +121,3 @@ def open_head(known: Format, source: FileSource, inner: str | None, limits: Limi
     note = Note("head", f"only the first {len(recording.events):,} events are shown until the file is read")
     path = source.path if inner is None else source.path / inner
     return replace(recording, path=path, notes=(note,))
-
-
-def conversion_key(source: FileSource, run: int) -> str:
-    """Return text that changes when the file does, or a file beside it that may belong to it."""
-    ends = source.read_at(0, _ENDS) + source.read_at(max(0, source.size - _ENDS), _ENDS)
-    real = os.path.realpath(source.path)
-    logs = [_stamp(real + ending) for ending in DATABASE_LOGS]  # the newest changes of a database
-    facts = (VERSION, run, real, source.identity, _stamps(source.path.with_suffix("")), logs)
-    return blake2b(repr(facts).encode("utf-8", "surrogatepass") + ends, digest_size=20).hexdigest()
-
-
-def as_converted(recording: Recording, source: FileSource) -> Recording:
-    """Return a recording read from the cache as one of the source file."""
-    if isinstance(recording.events, FileEvents):
-        recording.events.identity = source.identity  # what tells whether there is more to read
-    return replace(recording, path=source.path, notes=(*recording.notes, *notes_of(recording.meta.get("source"))))
-
-
-def _stamps(folder: Path) -> list[tuple[str, int, int]]:
-    """Return names, sizes and times of the files in the folder named as the file is, and below it."""
-    found: list[tuple[str, int, int]] = []
-    for top, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            found += _stamp(os.path.join(top, name))
-            if len(found) >= _BESIDE:
-                return found
-    return found
-
-
-def _stamp(path: str) -> list[tuple[str, int, int]]:
-    """Return name, size and time of a file, if it is there."""
-    try:
-        facts = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return []
-    return [(path, facts.st_size, facts.st_mtime_ns)]

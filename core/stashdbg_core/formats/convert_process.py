@@ -12,19 +12,19 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from select import select
-from time import monotonic, time, time_ns
+from time import monotonic, time
 
 from stashdbg_core.errors import StashError, invalid_recording, not_found
-from stashdbg_core.formats.conversion import Progress, as_converted, conversion_key
+from stashdbg_core.formats.converted import cache_folder, conversion_key, open_converted
 from stashdbg_core.formats.opening import detect, read_into
-from stashdbg_core.formats.process_lines import command, failure_in, say, say_failure
+from stashdbg_core.formats.process_lines import Progress, command, failure_in, say, say_failure
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import Cancelled, ForeignSource
 from stashdbg_core.model import Recording
 from stashdbg_core.record.ledger import JournalLedger
-from stashdbg_core.store.index_cache import BIG, cache_path, open_cached, prepare_folder, save_index
+from stashdbg_core.store.index_cache import BIG, cache_path, prepare_folder, save_index
 from stashdbg_core.store.limits import Limits
-from stashdbg_core.store.open import index_source, open_recording
+from stashdbg_core.store.open import index_source
 from stashdbg_core.store.source import FileSource
 
 KEPT = 16
@@ -34,26 +34,6 @@ _SECONDS = 0.1
 _STALE_SECONDS = 3600
 """After so long a half-made recording belongs to nobody."""
 _FAILED = 65
-
-
-def cache_folder() -> Path:
-    """Return where converted recordings are kept."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("stashdbg")) / "converted"
-
-
-def open_converted(source: FileSource, run: int, limits: Limits) -> Recording | None:
-    """Return a run that was converted before, if the file is still the same."""
-    file = cache_folder() / f"{conversion_key(source, run)}.json"
-    if not file.is_file():
-        return None
-    try:
-        recording = open_cached(file, limits=limits) or open_recording(file, limits=limits)
-        os.utime(file, ns=(time_ns(), file.stat().st_mtime_ns))  # its index is keyed to when it was changed
-    except (StashError, OSError):
-        return None
-    return as_converted(recording, source)
 
 
 def convert_in_process(

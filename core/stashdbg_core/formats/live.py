@@ -19,7 +19,8 @@ import msgspec
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.formats.conversion import is_large, run_number
-from stashdbg_core.formats.convert_process import cache_folder, make_room
+from stashdbg_core.formats.convert_process import make_room
+from stashdbg_core.formats.converted import cache_folder
 from stashdbg_core.formats.findings import notes_of
 from stashdbg_core.formats.follow_process import State
 from stashdbg_core.formats.format import Format

@@ -8,8 +8,9 @@ from typing import Any
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.parse import parse_json
-from stashdbg_core.session.chat_messages import Message, messages_of
+from stashdbg_core.session.chat_messages import Message
 from stashdbg_core.session.chat_reply import reply_of
+from stashdbg_core.session.chat_request import messages_of
 from stashdbg_core.session.gist import error
 from stashdbg_core.session.usage import usage_of
 from stashdbg_core.tags import STREAM, TAG

@@ -6,14 +6,18 @@ Digits are how many bytes it has read; ``!`` begins an error. A process may say 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.store.limits import Limits
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Is told now and then how many bytes of how many were read."""
 
 
 def command(module: str, source: Path, run: int, out: Path, limits: Limits) -> Sequence[str]:

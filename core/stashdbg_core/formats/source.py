@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_recording, not_found
@@ -21,9 +21,6 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import check_size
 from stashdbg_core.store.source import BytesSource, FileSource, Source
-
-if TYPE_CHECKING:
-    from stashdbg_core.formats.sink import RunSink
 
 MAX_LINE = 16 << 20
 """Bytes of the longest line that is read."""
@@ -48,6 +45,18 @@ class Line:
     ends: bool
     """Whether it has an end: a last line without one may still be being written."""
     size: int
+
+
+class Complaints(Protocol):
+    """Is told of lines that no reader gets."""
+
+    def note(self, kind: str, message: str, *, offset: int | None = None) -> None:
+        """Say something that a reader of the recording should know."""
+        ...
+
+    def damaged_line(self, line: Line, why: str) -> None:
+        """Say that a line could not be read."""
+        ...
 
 
 class Cancelled(Exception):
@@ -211,7 +220,7 @@ class ForeignSource:
             yield Line(offset, number + 1, raw.removesuffix(b"\r"), False, size)
 
     def records(
-        self, sink: RunSink, start: int = 0, *, skip: Callable[[Line], bool] | None = None
+        self, sink: Complaints, start: int = 0, *, skip: Callable[[Line], bool] | None = None
     ) -> Iterator[tuple[Line, dict[str, Any]]]:
         """Yield each line that is a JSON object; the sink is told of the others.
 
@@ -261,13 +270,11 @@ class ForeignSource:
         except StashError:
             return None
 
-    def list_beside(self, folder: str, pattern: str) -> list[ForeignSource]:
-        """Return the files of a folder below the file's own whose names fit a pattern such as ``*.jsonl``, by name."""
-        sources = (self.beside(folder, name) for name in self.names_beside(folder, pattern))
-        return [source for source in sources if source is not None]
-
     def names_beside(self, folder: str, pattern: str, *, most: int = MAX_BESIDE) -> list[str]:
-        """Return the names that ``list_beside`` goes by, in order; none is opened, and past ``most`` none is listed."""
+        """Return the names of a folder below the file's own that fit a pattern such as ``*.jsonl``, in order.
+
+        None is opened, and past ``most`` none is listed.
+        """
         found = self._inside((folder,))
         if found is None or not found.is_dir():
             return []

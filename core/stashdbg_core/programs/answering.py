@@ -41,6 +41,7 @@ Say = Callable[[str, str], None]
 UNCAUGHT = "uncaught"
 """Kind of a note on the exception that ended a process."""
 _MOST_SAID = 100
+_ODD_FRAMES = "what is damaged in event streams, or no event, is kept as the bytes it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,10 @@ class Answering(ABC):
         if isinstance(message, Ended):
             self.ended(message.seq, message.outcome, message.value, message.ms)
         elif isinstance(message, Responded):
-            self.ended(message.seq, *_response(message), message.ms)
+            outcome, tree, is_odd = _response(message)
+            if is_odd:
+                self.note("odd-frames", _ODD_FRAMES, origin)
+            self.ended(message.seq, outcome, tree, message.ms)
         elif isinstance(message, Noted):
             self.note(message.kind, message.message, origin)
         return {}
@@ -187,9 +191,9 @@ def _parent(parent: int | None, origin: Origin) -> int | None:
     return parent if parent is not None else origin.parent
 
 
-def _response(message: Responded) -> tuple[str, Json]:
-    """Return the outcome of a request, and its tree."""
-    from stashdbg_core.exchange.bodies import response_tree
+def _response(message: Responded) -> tuple[str, Json, bool]:
+    """Return the outcome of a request, its tree, and whether the tree holds frames that could not be read."""
+    from stashdbg_core.exchange.bodies import has_odd_frames, response_tree
 
     chunks = [body_bytes(chunk.data) for chunk in message.chunks]
     times = [chunk.ms for chunk in message.chunks]
@@ -197,4 +201,4 @@ def _response(message: Responded) -> tuple[str, Json]:
         message.status, message.headers, chunks, times_ms=times, ending=message.ending, error=message.error
     )
     failed = message.status >= 400 or message.ending == "failed"
-    return THROW if failed else RETURN, tree
+    return THROW if failed else RETURN, tree, has_odd_frames(tree)

@@ -28,15 +28,21 @@ class Door:
 
     def __init__(self) -> None:
         self.token = os.urandom(16).hex()
-        self._folder = _private_folder()
-        self.path = f"{self._folder}/{'s' if len(os.fsencode(self._folder)) + 5 not in _REFUSED else 'sock'}"
         self._listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        try:
-            self._listener.bind(self.path)
-            self._listener.listen(_BACKLOG)
-        except OSError:
-            self.close()
-            raise
+        refusal = OSError("no temporary folder")
+        for self._folder in _possible_folders():
+            self.path = f"{self._folder}/{'s' if len(os.fsencode(self._folder)) + 5 not in _REFUSED else 'sock'}"
+            try:
+                os.mkdir(self._folder, 0o700)
+                self._listener.bind(self.path)
+                self._listener.listen(_BACKLOG)
+            except OSError as error:
+                refusal = error
+                self._remove()
+            else:
+                return
+        self._listener.close()
+        raise refusal
 
     def take(self) -> int:
         """Hand over the descriptor that listens: it is the caller's to close from here on."""
@@ -45,6 +51,9 @@ class Door:
     def close(self) -> None:
         """Take the socket away. Closing twice does nothing."""
         self._listener.close()
+        self._remove()
+
+    def _remove(self) -> None:
         for remove, path in ((os.unlink, self.path), (os.rmdir, self._folder)):
             try:
                 remove(path)
@@ -52,20 +61,12 @@ class Door:
                 continue
 
 
-def _private_folder() -> str:
-    """Make a folder that only the user can enter, with a path short enough for a socket's."""
-    refusal = OSError("no temporary folder")
+def _possible_folders() -> Iterator[str]:
+    """Yield names of folders to be made, with paths short enough for a socket's, the likeliest first."""
     for base in _temporary_folders():
         folder = f"{base}/stashdbg-{os.urandom(4).hex()}"
-        if len(os.fsencode(folder)) > _LONGEST:
-            continue
-        try:
-            os.mkdir(folder, 0o700)
-        except OSError as error:
-            refusal = error
-        else:
-            return folder
-    raise refusal
+        if len(os.fsencode(folder)) <= _LONGEST:
+            yield folder
 
 
 def _temporary_folders() -> Iterator[str]:

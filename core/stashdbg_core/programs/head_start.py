@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _SWITCH_S = 0.005
 """Python's own interval at which threads take turns."""
 _QUICK_SWITCH_S = 0.0005
+_BEGINNING = 16 << 10
+"""Bytes for which there has to be room: a command and a few calls."""
 _IGNORED = tuple(getattr(_signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(_signal, name))
 """Signals that this interpreter ignores, and a program should not."""
 
@@ -141,7 +143,23 @@ def head_start(argv: tuple[str, ...]) -> HeadStart | None:
 
 def may_be_recorded(output: str) -> bool:
     """Tell whether nothing stands against recording to a file: it can be made, and no rules of the user's may fail."""
-    return os.access(os.path.dirname(output) or os.curdir, os.W_OK) and not any(map(os.path.exists, config_folders()))
+    return not any(map(os.path.exists, config_folders())) and has_room(os.path.dirname(output) or os.curdir)
+
+
+def has_room(folder: str) -> bool:
+    """Tell whether a recording can begin in a folder: whether a disk is full, only trying tells."""
+    probe = f"{folder}/.stashdbg-{os.urandom(4).hex()}"
+    try:
+        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        return os.write(descriptor, bytes(_BEGINNING)) == _BEGINNING
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+        os.unlink(probe)
 
 
 def config_folders() -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class RunResult:
     exit_code: int
     """The program's own; 128 and the number of the signal that ended it."""
     path: Path | None
-    """The recording it made; None for a replay, and where nothing was recorded."""
+    """The recording it made, the journal if there was no room for more; None if nothing was recorded."""
     report: DivergenceReport | None
     """How what was served compares; None for a program that was only recorded."""
     notes: dict[tuple[str, str], int]
@@ -56,6 +56,8 @@ class RunResult:
     """Whether it was ended by a divergence, with recorded calls still to come."""
     limited: bool = False
     """Whether it was ended for making too many live calls."""
+    lost: int = 0
+    """Calls that could not be written down."""
 
     @property
     def diverged(self) -> bool:
@@ -139,7 +141,10 @@ class ProgramRun:
         except BaseException as error:
             self._abandon()
             if isinstance(error, OSError):
-                raise invalid_input(f"no socket for the program could be made: {error.strerror}") from None
+                raise invalid_input(
+                    f"no socket for the program could be made: {error.strerror}",
+                    hint="free space in the temporary folder, or name another in TMPDIR",
+                ) from None
             raise
         for name in ("stdout", "stderr"):
             reader = read_output(getattr(self._process, name), lambda data, name=name: self._output(name, data))
@@ -203,11 +208,12 @@ class ProgramRun:
             tape.discard()
         else:
             answering.close(exit=exit_facts(returncode))
-            path = tape.path
+            path = tape.written
             trust.remember(path)
         notes = {} if tape is None else tape.notes
+        lost = 0 if tape is None else tape.lost
         report, limited = answering.report(), answering.limited
-        return RunResult(exit_code(returncode), path, report, notes, hooked, stopped, limited)
+        return RunResult(exit_code(returncode), path, report, notes, hooked, stopped, limited, lost)
 
     def _abandon(self) -> None:
         """Leave nothing of a run that could not begin."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
 from stashdbg_core.exchange.bodies import ResponseParts, bytes_tag, response_parts
@@ -21,7 +19,6 @@ _NOT_SERVED = {
 }
 _JSON_HEADERS = {"content-type": "application/json"}
 _TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8"}
-Fill = Callable[[Json], Json]
 
 
 def outcome_tree(recording: Recording, event: RecordedEvent) -> Json:

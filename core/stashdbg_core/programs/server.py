@@ -8,6 +8,7 @@ answer them: a call that is only recorded runs at once, anything else waits.
 from __future__ import annotations
 
 import _socket
+import os
 import threading
 import time
 
@@ -58,6 +59,7 @@ class Server:
         self._hellos: list[Hello] = []
         self._told_to_run: list[tuple[bytes, Origin, float]] = []
         self._programs: dict[int, str | None] = {}
+        self._pids: set[int] = set()
         self._door = door or Door()
         self.path, self.token = self._door.path, self._door.token
         self._listener = _socket.socket(fileno=self._door.take())
@@ -90,15 +92,16 @@ class Server:
     def drain(self, *, patience: float = 10.0) -> None:
         """Wait until the program's connections are at their end: what it sent before it ended is answered.
 
-        Processes that outlive the program are waited for while they send, and no longer than ``patience`` seconds.
+        Processes that outlive the program are waited for while they send, and no longer than ``patience`` seconds. A
+        daemon is one even while it has no connection: it closes all that it does not know, and opens another.
         """
         start = time.monotonic()
         with self._gone:
-            while self._connections and time.monotonic() < start + patience:
+            while (self._connections or any(map(_is_alive, self._pids))) and time.monotonic() < start + patience:
                 left = max(self._last, start) + _QUIET - time.monotonic()
                 if left <= 0:
                     return
-                self._gone.wait(left)
+                self._gone.wait(left if self._connections else min(left, _POLL))
 
     def stop(self) -> None:
         """Close every connection and take the socket away. Stopping twice does nothing."""
@@ -169,6 +172,8 @@ class Server:
     def _greet(self, hello: Hello) -> tuple[Origin, Answer]:
         with self._lock:
             lane = self._lane_of(hello)
+            self._pids.add(hello.pid)
+            self._last = time.monotonic()
             if self._run is None:
                 self._hellos.append(hello)
             else:
@@ -212,6 +217,14 @@ class Server:
             number = len(self._programs) + 1
             self._programs[hello.pid] = f"program {number}" if number > 1 else None
         return self._programs[hello.pid]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _try_to_send(connection: _socket.socket, answer: Answer) -> None:

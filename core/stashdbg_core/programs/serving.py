@@ -223,12 +223,6 @@ class Serving:
             beyond = 0 if stopped else len(unused) - len(listed)
             return replace(report, unused=len(unused), dropped=report.dropped + beyond)
 
-    def unserved(self) -> Iterator[RecordedEvent]:
-        """Yield the recorded calls that nobody asked for."""
-        with self._lock:
-            positions = [at for at in self._matcher.index.unused() if not self._is_soft(at)]
-        yield from (self.recording.events[at] for at in positions)
-
     def _served(self, match: Match, *, quiet: bool) -> Served:
         event = match.event
         assert event is not None

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from stashdbg_core.programs.answering import Answering, Say
 from stashdbg_core.programs.command import new_command
+from stashdbg_core.programs.head_start import HeadStart, has_room
 from stashdbg_core.programs.launch import Streams
 from stashdbg_core.programs.runs import Output, ProgramRun
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.head_start import HeadStart
     from stashdbg_core.redact.rule_file import RuleSet
 
 
@@ -62,7 +62,7 @@ def record_program(
         return RecordingRun(tape, command.seed, say)
 
     # What may well fail is done before the program is started.
-    likely = rules is None and os.access(path.parent, os.W_OK)
+    likely = rules is None and has_room(os.fspath(path.parent))
     return ProgramRun(
         answering if likely else answering(), "record", command, streams=streams, output=output, begun=begun
     )

@@ -74,6 +74,16 @@ class ProgramTape:
         return self._ledger.path
 
     @property
+    def written(self) -> Path:
+        """What is there once the tape has ended: the file, or the journal if the file could not be written."""
+        return self._ledger.path if self._ledger.is_packed else self._ledger.journal_path
+
+    @property
+    def lost(self) -> int:
+        """How many calls could not be written down."""
+        return self._losses.events
+
+    @property
     def journal(self) -> Path:
         """The file that grows while the program runs."""
         return self._ledger.journal_path
@@ -196,6 +206,11 @@ class _Token:
 
 class _Ledger(JournalLedger):
     """A journal that may turn out to be for nothing."""
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it has become the file."""
+        return self._packed
 
     def discard(self) -> None:
         """Take the journal away."""

@@ -72,11 +72,6 @@ class WatchedRun:
         return self._over.is_set()
 
     @property
-    def stopping(self) -> bool:
-        """Whether it was told to end."""
-        return self._told
-
-    @property
     def path(self) -> Path | None:
         """The recording that it made; None while it runs, and if there is none."""
         return None if self.result is None else self.result.path

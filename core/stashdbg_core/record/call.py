@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.errors import invalid_input
@@ -11,8 +11,17 @@ from stashdbg_core.model import RETURN, THROW, RecordedEvent
 from stashdbg_core.record.capture import Kind
 from stashdbg_core.record.streams import Chunks, Ending
 
-if TYPE_CHECKING:
-    from stashdbg_core.record.tape_end import TapeEnd
+
+class Outcomes(Protocol):
+    """Takes the one outcome of a call."""
+
+    def keep_outcome(self, call: Call, outcome: str, value: Any, kind: Kind) -> None:
+        """Take what a call returned or raised."""
+        ...
+
+    def keep_stream(self, call: Call, ending: Ending, error: BaseException | None, returned: Any) -> None:
+        """Take a stream that has ended."""
+        ...
 
 
 class Call:
@@ -29,7 +38,7 @@ class Call:
 
     def __init__(
         self,
-        tape: TapeEnd,
+        tape: Outcomes,
         seq: int | None,
         channel: str,
         key: str,

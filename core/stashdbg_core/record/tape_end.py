@@ -198,7 +198,7 @@ class TapeEnd:
         try:
             self._ledger.append(call.event(outcome, self._ledger.store(stored), ms))
         except Exception as error:  # noqa: BLE001 - a full disk, or a fault of ours, is not the program's problem
-            self._losses.lost(EVENT_NOT_WRITTEN, "an event could not be written", error)
+            self._losses.lost(EVENT_NOT_WRITTEN, f"event {call.seq} could not be written", error)
             return
         self.size += 1
 

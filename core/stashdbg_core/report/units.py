@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from stashdbg_core.calls import MODEL_CHANNELS
 from stashdbg_core.canonical import Json
 from stashdbg_core.model import THROW, EventSequence, RecordedEvent, Recording
-from stashdbg_core.report.messages import MODEL_CHANNELS
 from stashdbg_core.session.summary import outcome_word
 from stashdbg_core.session.words import counted
 

@@ -15,10 +15,10 @@ from stashdbg_core.parse import parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.seal.chain import EVENT_SIZE, PARTS, SIZE, commitment, event_salts
 from stashdbg_core.seal.header import HeaderPart, header_parts, part_commitment
-from stashdbg_core.seal.make import STEP, Progress, blob_numbers, value_commitment
 from stashdbg_core.seal.result import Broken, Uncovered, Verdict
 from stashdbg_core.seal.seal_file import Seal
 from stashdbg_core.seal.texts import EventText, event_text, identity_text
+from stashdbg_core.seal.values import STEP, Progress, blob_numbers, value_commitment
 from stashdbg_core.seal.whole import WholeValues
 
 MAX_BROKEN = 1000

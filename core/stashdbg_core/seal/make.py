@@ -6,25 +6,17 @@ What does not mean one thing is refused: a seal over a text that two readers rea
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
-from itertools import repeat
-from typing import TypeAlias
 
-from stashdbg_core.canonical import stored_form
-from stashdbg_core.errors import ErrorCode, StashError, invalid_input, invalid_recording
+from stashdbg_core.errors import StashError, invalid_input, invalid_recording
 from stashdbg_core.model import Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.seal.chain import EVENT_SIZE, SIZE, Counts, commitment, event_salts, header_salts, root_of
 from stashdbg_core.seal.header import HeaderPart, header_parts, not_whole, part_commitment, two_meanings
 from stashdbg_core.seal.seal_file import Salts, Seal
 from stashdbg_core.seal.texts import EventText, event_text
+from stashdbg_core.seal.values import STEP, Progress, blob_numbers, value_commitment
+from stashdbg_core.seal.verify import verify_recording
 from stashdbg_core.seal.whole import WholeValues
-from stashdbg_core.store.events import FileEvents
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Is told now and then how many events of how many are done; what it raises passes through."""
-STEP = 256
-"""Events between two reports of progress."""
 
 
 def seal_recording(recording: Recording, *, secret: bytes | None = None, progress: Progress | None = None) -> Seal:
@@ -77,8 +69,6 @@ def redacted_seal(seal: Seal, original: Recording, redacted: Recording) -> Seal:
     Raises:
         StashError: ``ERR_INVALID_INPUT``: the original does not match its seal, or the copy has other events.
     """
-    from stashdbg_core.seal.verify import verify_recording
-
     found = verify_recording(original, seal)
     if not found.valid:
         raise invalid_input(
@@ -104,30 +94,6 @@ def redacted_seal(seal: Seal, original: Recording, redacted: Recording) -> Seal:
         for at, (part, salt) in enumerate(zip(parts, seal.header_salts(), strict=True))
     )
     return Seal(seal.counts, seal.root, seal.header, seal.events, None, (header, tuple(disclosed)), seal.signature)
-
-
-def value_commitment(values: WholeValues, ref: str | None, salt: bytes, number: int = -1) -> bytes:
-    """Return the commitment to a value or an input: absent, missing and null are three things.
-
-    Raises:
-        StashError: It is damaged, or a piece of it is missing.
-    """
-    if ref is None:
-        return commitment(salt, b"")
-    try:
-        return values.commitment(ref, salt, number)
-    except StashError as error:
-        if error.code is ErrorCode.NOT_FOUND and error.details.get("ref") == ref:
-            return commitment(salt, b"missing " + stored_form(ref))
-        raise
-
-
-def blob_numbers(recording: Recording) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of each event's value and input in a file's table; negative where not known."""
-    events = recording.events
-    if not isinstance(events, FileEvents):
-        return repeat((-1, -1), len(events))
-    return zip(*(events.blob_column(part, 0, len(events)) for part in ("ref", "input_ref")), strict=True)
 
 
 def counts_of(events: int, parts: list[HeaderPart]) -> Counts:

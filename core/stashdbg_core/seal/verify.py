@@ -15,11 +15,11 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.seal.chain import SIZE, root_of
 from stashdbg_core.seal.compare import Comparison, Differences
 from stashdbg_core.seal.header import not_whole, two_meanings
-from stashdbg_core.seal.make import Progress
 from stashdbg_core.seal.result import Signature, Verdict, VerifyResult
 from stashdbg_core.seal.seal_file import Seal, read_seal
 from stashdbg_core.seal.signature import check_signature
 from stashdbg_core.seal.texts import event_text
+from stashdbg_core.seal.values import Progress
 
 CAVEAT = (
     "whoever holds both files could have sealed them anew; a root kept elsewhere (--expect) or a signature (--signers) "

@@ -8,12 +8,14 @@ from typing import Any
 from stashdbg_core.canonical import Json
 from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.exchange.shape import is_response
-from stashdbg_core.session.chat_messages import Message, ToolCall, read_message
-from stashdbg_core.session.gist import chunk_text, tag_of
+from stashdbg_core.session.chat_messages import Message, ToolCall, is_message, read_message
+from stashdbg_core.session.gist import chunk_text, opened, tag_of
 from stashdbg_core.tags import STREAM
 
 _DEPTH = 4
 _WRAPPERS = ("fields", "value", "body", "data", "result", "response")
+_TEXTS = ("text", "response", "output", "output_text", "transcript", "refusal")
+_BODIES = ("content", "parts", "tool_calls")
 _CHUNKS = 100_000
 _CALLS = 1000
 
@@ -24,20 +26,24 @@ def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message
         return [Message("assistant", tree, pointer)]
     if not isinstance(tree, dict) or not depth:
         return []
+    if opened(tree) is not tree:
+        return reply_of(opened(tree), f"{pointer}/fields", depth - 1)
     if tag_of(tree) == STREAM:
         return _streamed(tree, pointer)
     if is_response(tree):
         return _responded(tree, pointer)
     for name, inner in (("choices", "message"), ("candidates", "content")):
         options = tree.get(name)
-        if isinstance(options, list) and options and isinstance(options[0], dict):
-            if inner == "message" and isinstance(options[0].get("text"), str):
-                return [Message("assistant", options[0]["text"], f"{pointer}/{name}/0/text")]
-            return _spoken(options[0].get(inner), f"{pointer}/{name}/0/{inner}")
+        first = opened(options[0]) if isinstance(options, list) and options else None
+        if isinstance(first, dict):
+            place = f"{pointer}/{name}/0" if first is options[0] else f"{pointer}/{name}/0/fields"
+            if inner == "message" and isinstance(first.get("text"), str):
+                return [Message("assistant", first["text"], f"{place}/text")]
+            return _spoken(first.get(inner), f"{place}/{inner}")
     output = tree.get("output")
     if isinstance(output, list) and output and isinstance(output[0], dict):
         return [message for at, item in enumerate(output) for message in _spoken(item, f"{pointer}/output/{at}")]
-    if "role" in tree or isinstance(tree.get("content"), (str, list)):
+    if is_message(tree) or "role" in tree or any(isinstance(tree.get(name), (str, list)) for name in _BODIES):
         return _spoken(tree, pointer)
     if isinstance(tree.get("message"), dict):
         return _spoken(tree["message"], f"{pointer}/message")
@@ -47,7 +53,7 @@ def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message
         found = reply_of(tree[name], f"{pointer}/{name}", depth - 1) if isinstance(tree.get(name), dict) else []
         if found:
             return found
-    said = next((name for name in ("text", "response") if isinstance(tree.get(name), str)), None)
+    said = next((name for name in _TEXTS if isinstance(tree.get(name), str)), None)
     return [] if said is None else [Message("assistant", tree[said], f"{pointer}/{said}")]
 
 
@@ -63,6 +69,8 @@ def _responded(tree: dict[str, Json], pointer: str) -> list[Message]:
 def _spoken(item: Json, pointer: str) -> list[Message]:
     if isinstance(item, str):
         return [Message("assistant", item, pointer)]
+    if opened(item) is not item:
+        item, pointer = opened(item), f"{pointer}/fields"
     if isinstance(item, dict) and "role" not in item and item.get("type") in (None, "message"):
         item = {"role": "assistant", **item}
     return list(read_message(item, pointer))
@@ -88,22 +96,23 @@ def _streamed(tree: dict[str, Json], pointer: str) -> list[Message]:
 
 def _call_pieces(chunk: Json) -> list[tuple[Any, str, str, str]]:
     """Return pieces of tool calls in a chunk: which call, its id, its name, more of its arguments."""
+    chunk = opened(chunk)
     if not isinstance(chunk, dict):
         return []
     choices = chunk.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    delta = first.get("delta", chunk.get("delta"))
+    first = opened(choices[0]) if isinstance(choices, list) and choices else None
+    delta = opened((first if isinstance(first, dict) else chunk).get("delta"))
     delta = delta if isinstance(delta, dict) else {}
     number = chunk.get("index") if type(chunk.get("index")) is int else 0
-    block = chunk.get("content_block")
+    block = opened(chunk.get("content_block"))
     if isinstance(block, dict) and block.get("type") == "tool_use":
         return [(number, _word(block.get("id")), _word(block.get("name")), "")]
     if isinstance(delta.get("partial_json"), str):
         return [(number, "", "", delta["partial_json"])]
     asked = delta.get("tool_calls")
     found = []
-    for call in asked[:_CALLS] if isinstance(asked, list) else ():
-        inner = call.get("function") if isinstance(call, dict) else None
+    for call in map(opened, asked[:_CALLS]) if isinstance(asked, list) else ():
+        inner = opened(call.get("function")) if isinstance(call, dict) else None
         if isinstance(inner, dict):
             at = call.get("index") if type(call.get("index")) is int else 0
             found.append((at, _word(call.get("id")), _word(inner.get("name")), _word(inner.get("arguments"))))

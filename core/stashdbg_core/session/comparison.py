@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.diff.explain import Cause, Explanation, explain
 from stashdbg_core.diff.result import DiffResult, Row
 from stashdbg_core.model import RecordedEvent, Recording
@@ -182,13 +183,15 @@ class Comparison:
         return self._places({self._seen(shown)})
 
     def toggle_measured(self) -> str | None:
-        """Fold measured values, or show them among the others; return why not, if not."""
-        if not self.result.measured:
+        """Fold what is measured, or show it among the rest; return why not, if not, or what there is to say."""
+        if not (self.result.measured or self.result.changed):
             return "no measured value differs"
         if self.result.only_measured:
             return "nothing else differs"
         self._set_folded(not self.folded)
-        return None
+        if self.result.measured:
+            return None
+        return f"dates and ids of calls that differ are {'folded' if self.folded else 'shown'}"
 
     def _set_folded(self, folded: bool) -> None:
         self.folded = folded
@@ -268,7 +271,10 @@ class Comparison:
     def cause(self, place: int) -> Cause | None:
         """Return why a row differs; None before that is found out, and where nothing differs."""
         row = self.result.rows[place]
-        return Cause(row, "measured") if row.kind == "measured" else self._causes.get(row)
+        if row.kind != "measured":
+            return self._causes.get(row)
+        event = self.result.event_a(row)
+        return Cause(row, "measured" if event is not None and event.channel in MEASURED_CHANNELS else "envelope")
 
     def cause_lines(self, place: int) -> list[CauseLine]:
         """Return in words why a row differs, as far as the texts show it."""

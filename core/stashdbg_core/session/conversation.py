@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stashdbg_core.calls import MODEL_CHANNELS
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, RecordedEvent, Recording
-from stashdbg_core.session.chat_messages import Message, ToolCall, messages_of
+from stashdbg_core.session.chat_messages import Message, ToolCall
 from stashdbg_core.session.chat_reply import reply_of
+from stashdbg_core.session.chat_request import messages_of
 from stashdbg_core.session.gist import error
 
 __all__ = ["Conversation", "Message", "ToolCall", "conversation_of"]
@@ -57,7 +59,7 @@ def conversation_of(recording: Recording, event: RecordedEvent) -> Conversation 
     if event.input_ref is None or len(recording.blobs.payload(event.input_ref).raw) > _LARGEST:
         return None
     try:
-        found = messages_of(recording.blobs.tree(event.input_ref))
+        found = messages_of(recording.blobs.tree(event.input_ref), to_model=event.channel in MODEL_CHANNELS)
     except StashError:
         return None
     if found is None:

@@ -184,8 +184,11 @@ class Debugger(Searched):
             return self._refresh_live(self._live)
         if not self._follower.changed():
             return 0
+        recording = self._follower.read()
+        if recording is None:
+            return 0
         before = self.count
-        self.reload(self._follower.read())
+        self.reload(recording)
         return self.count - before
 
     def _refresh_live(self, live: LiveConversion) -> int:

@@ -19,6 +19,7 @@ from stashdbg_core.diff.text import Span, common_start, text_difference, word_sp
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.session import gist
+from stashdbg_core.session.diff_words import envelope_words
 from stashdbg_core.session.editing import json_text_of
 from stashdbg_core.session.stream_message import stream_message
 from stashdbg_core.session.words import duration_words
@@ -76,7 +77,9 @@ def is_quick(result: DiffResult, row: Row, most: int = 100_000) -> bool:
     return True
 
 
-def row_blocks(result: DiffResult, row: Row, *, swapped: bool = False, context: int = CONTEXT) -> list[Block]:
+def row_blocks(
+    result: DiffResult, row: Row, *, swapped: bool = False, context: int = CONTEXT, folded: bool = False
+) -> list[Block]:
     """Return what a row holds: its changes, or, where it has none, its input and value.
 
     Args:
@@ -84,6 +87,7 @@ def row_blocks(result: DiffResult, row: Row, *, swapped: bool = False, context: 
         row: One of its rows.
         swapped: Whether the second recording stands on the left.
         context: Equal lines shown around what differs.
+        folded: Whether fields that say only when and which are named and not shown, where others differ.
     """
     one, other = result.event_a(row), result.event_b(row)
     if one is None or other is None:
@@ -102,8 +106,18 @@ def row_blocks(result: DiffResult, row: Row, *, swapped: bool = False, context: 
         return blocks + _capped(_both(result.a, one), _SAME_LINES)
     message = _message_blocks(result, one, other, context, swapped=swapped)
     changes = (change for change in result.iter_changes(row) if not message or change.part != "value")
-    found = [block for change in islice(changes, _CHANGES) for block in _change(change, context, swapped=swapped)]
+    shown = list(islice(changes, _CHANGES))
+    measured = [change.pointer for change in shown if change.envelope]
+    folds = folded and len(measured) < len(shown) + len(message)
+    found = [
+        block
+        for change in shown
+        if not (folds and change.envelope)
+        for block in _change(change, context, swapped=swapped)
+    ]
     found += message
+    if folds and measured:
+        found.append(Block("note", (Side(f"{envelope_words(measured)}; m shows them"),)))
     if not found:
         keys = (other.key, one.key) if swapped else (one.key, other.key)
         found = [Block("head", (Side("key"),)), Block("replaced", (Side(keys[0]),), (Side(keys[1]),))]

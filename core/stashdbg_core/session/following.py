@@ -1,20 +1,24 @@
 """Following a file that grows or is replaced: a journal that is being written, a recording that is written anew.
 
 Of a journal that grew only the new bytes are read; whatever else changed is read whole. A journal that is gone because
-its run ended is followed to the recording it became.
+its run ended is followed to the recording it became. A file that makes no sense just after it was written to is taken
+for half of one, and looked at again.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
-from stashdbg_core.errors import StashError
+from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
 from stashdbg_core.store.limits import Limits
 
 _JOURNAL_SUFFIX = ".journal"
 _Stamp = tuple[int, int, int, int]
+_WRITTEN_WITHIN_S = 3.0
+"""Seconds within which a program that writes a file anew has written all of it."""
 
 
 class Follower:
@@ -39,15 +43,21 @@ class Follower:
             now = self._look()
         return now is not None and now != self._stamp
 
-    def read(self) -> Recording:
-        """Read what is new.
+    def read(self) -> Recording | None:
+        """Read what is new; None if it is not all there yet.
 
         Raises:
-            StashError: It cannot be read now, or is no recording; the old one stays good for what was looked at.
+            StashError: It cannot be read, or is no recording; the old one stays good for what was looked at.
         """
         assert self._path is not None
-        grown = _grown(self._recording, self._path, self._stamp, self._look())
-        return grown or read_anew(self._path, self._limits)
+        now = self._look()
+        try:
+            return _grown(self._recording, self._path, self._stamp, now) or read_anew(self._path, self._limits)
+        except StashError as failure:
+            is_half = failure.code == ErrorCode.INVALID_RECORDING and "limit" not in failure.details
+            if is_half and now is not None and abs(time.time() - now[3] / 1e9) < _WRITTEN_WITHIN_S:
+                return None
+            raise
 
     def _go_to_the_packed(self) -> None:
         if self._path is not None and self._path.suffix == _JOURNAL_SUFFIX:

@@ -14,13 +14,30 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.parse import parse_json
 from stashdbg_core.session.words import counted
-from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE
+from stashdbg_core.tags import (
+    DATACLASS,
+    DROPPED,
+    EXCEPTION,
+    FLOAT,
+    LIST,
+    MODEL,
+    NAMED_TUPLE,
+    PENDING,
+    REF,
+    STREAM,
+    TAG,
+    UNSTORABLE,
+)
 
 _DEPTH = 6
 _TEXT_KEYS = ("text", "content", "thinking", "refusal", "output_text", "transcript")
 _PARSED_ARGUMENTS = 4000
 """Characters up to which a tool call's arguments, JSON in a string, are parsed."""
+_REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
+_REMINDED = 20_000
+"""Characters of a reminder in which its end is looked for."""
 _CONTAINERS = ("items", "fields", "value")
+_OBJECTS = (MODEL, DATACLASS, NAMED_TUPLE)
 
 
 def brief(tree: Json, width: int) -> str:
@@ -32,9 +49,20 @@ def brief(tree: Json, width: int) -> str:
     return _inner(tree, width)
 
 
+def arguments(tree: Json, width: int) -> str:
+    """Return what a tool was given: as ``brief`` does where that fits, else its values without their names."""
+    said = brief(tree, width + 1)
+    if len(said) <= width or not isinstance(tree, dict) or TAG in tree:
+        return one_line(said, width)
+    values = (one_line(value, width) if isinstance(value, str) else _inner(value, width) for value in tree.values())
+    return _joined(values, width)
+
+
 def one_line(text: str, width: int) -> str:
     """Return the head of a text with every run of white space as one blank; never looks beyond four times ``width``."""
-    head = " ".join(text[: 4 * width + 16].split())
+    head = " ".join(text[: width + 16].split())
+    if len(head) <= width and len(text) > width + 16:  # white space took the room
+        head = " ".join(text[: 4 * width + 16].split())
     return head if len(head) <= width else head[: max(width - 1, 0)] + "…"
 
 
@@ -62,9 +90,20 @@ def error(tree: Json, width: int) -> str:
     if is_response(tree):
         said = _answer(tree)
         inner = said.get("error", said) if isinstance(said, dict) and TAG not in said else said
-        return one_line(f"{tree['status']} {_error(inner, width)}".rstrip(), width)
+        said = _error(inner, width) if inner or inner == 0 else status_phrase(tree["status"])
+        return one_line(f"{tree['status']} {said}".rstrip(), width)
     inner = tree.get("error") if isinstance(tree, dict) and len(tree) == 1 else None
     return _error(inner if isinstance(inner, dict) else tree, width)
+
+
+def status_phrase(status: int) -> str:
+    """Return what an HTTP status is called, or an empty text."""
+    from http import HTTPStatus  # a screen without requests does without
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
 
 
 def _answer(tree: Json) -> Json:
@@ -87,6 +126,8 @@ def _error(tree: Json, width: int) -> str:
     if kind is None and text is None:
         return "an error of unknown shape" if TAG in tree else brief(tree, width)
     kind = kind or "error"
+    if text and kind.casefold() == "error":
+        return one_line(text, width)  # what a foreign file says of every error
     if len(kind) < 200 and kind.replace(".", "").replace(":", "").isidentifier():
         kind = kind.replace(":", ".").rsplit(".", 1)[-1]
     return one_line(f"{kind}: {text}" if text else kind, width)
@@ -111,17 +152,25 @@ def stream(tree: Json, width: int) -> str:
 
 def chunk_text(chunk: Json) -> str:
     """Return the text that one chunk of a streamed answer adds, or an empty one."""
+    chunk = opened(chunk)
     if isinstance(chunk, str):
         return chunk
     if not isinstance(chunk, dict):
         return ""
     choices = chunk.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        chunk = choices[0]
-    delta = chunk.get("delta", chunk)
+    first = opened(choices[0]) if isinstance(choices, list) and choices else None
+    said = first if isinstance(first, dict) else chunk
+    delta = opened(said.get("delta", said))
     if isinstance(delta, str):
         return delta
     return (_first_text(delta, _TEXT_KEYS) or "") if isinstance(delta, dict) else ""
+
+
+def opened(node: Json) -> Json:
+    """Return what a recorded object of a class holds, by name; anything else as it is."""
+    if isinstance(node, dict) and tag_of(node) in _OBJECTS and isinstance(node.get("fields"), dict):
+        return node["fields"]
+    return node
 
 
 def tag_of(tree: Json) -> str | None:
@@ -151,10 +200,13 @@ def _reply_parts(tree: Json, depth: int) -> Iterator[str]:
             yield from _reply_parts(tree[key], depth - 1)
     content = tree.get("content", tree.get("parts"))
     if isinstance(content, str):
-        yield content
+        yield (_after_reminders(content) or content) if tree.get("role") == "user" else content
     elif isinstance(content, list):
-        for block in islice(content, 16):
-            yield from _block(block)
+        said = [part for block in islice(content, 16) for part in _block(block)]
+        if tree.get("role") == "user":
+            own = [part for part in map(_after_reminders, said) if part]
+            said = own or said
+        yield from said
     elif isinstance(content, dict):
         yield from _reply_parts(content, depth - 1)
     elif tree.get("type") in ("function_call", "custom_tool_call"):
@@ -178,6 +230,16 @@ def _block(block: Json) -> Iterator[str]:
             yield _tool_call(block)
         else:
             yield _first_text(block, _TEXT_KEYS) or ""
+
+
+def _after_reminders(text: str) -> str:
+    """Return what a user wrote after what a coding agent put before it."""
+    while text.startswith(_REMINDER):
+        end = text.find(_REMINDER_END, 0, _REMINDED)
+        if end < 0:
+            return ""
+        text = text[end + len(_REMINDER_END) :].lstrip()
+    return text
 
 
 def _tool_call(call: dict[str, Json]) -> str:

@@ -5,6 +5,7 @@ Reading a large value may take a moment; ``is_quick`` says beforehand whether it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ QUICK_BYTES = 256_000
 STATE_REACH = 200_000
 """Events looked back through for the state."""
 _STATE_KEYS = 32
+_RESPONSE = re.compile(rb'\s*\{\s*"status"\s*:\s*\d{3}\s*,\s*"headers"\s*:')
+"""How a recorded HTTP response begins."""
 
 _FIELD_KINDS: dict[str, TokenKind] = {"text": "text", "number": "number", "ref": "note", "problem": "problem"}
 
@@ -44,6 +47,8 @@ class Inspection:
     """Size and state for the header: ``1.2 kB``, ``missing``."""
     trouble: bool = False
     """Whether the words tell of damage."""
+    closed: tuple[str, ...] = ()
+    """JSON pointers of what is closed until someone opens it: the headers of a response stand before what it says."""
 
 
 def inspect_part(
@@ -92,7 +97,8 @@ def inspect_part(
     words = payload_words(payload)
     if size != len(payload.raw):
         words = f"{size_words(size)}, of which {words} are its own"
-    return Inspection(part, source, words, payload.state != "ok")
+    closed = ("/headers",) if _RESPONSE.match(payload.raw) else ()
+    return Inspection(part, source, words, payload.state != "ok", closed)
 
 
 def is_quick(recording: Recording, event: RecordedEvent, part: Part) -> bool:

@@ -2,28 +2,26 @@
 
 Every text of the message is spelled in pieces over the chunks. An edit keeps the pieces before and after what changed
 as they are and puts the new text where the change begins, so that chunks, their number, times and everything else in
-them stay. Known: text chunks, OpenAI chat and response events, Anthropic events, Gemini, Cohere and Ollama chunks; also
-as recorded pydantic objects, and as the texts of events in the body of an HTTP response, whose JSON is spelled again as
-it was. Anything else is edited as the list of its chunks.
+them stay. Known are text chunks and the providers of ``stream_pieces``; also as recorded pydantic objects, and as the
+texts of events in the body of an HTTP response, whose JSON is spelled again as it was. Anything else is edited as the
+list of its chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from stashdbg_core.canonical import Json, canonical_form, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.sse import EventJson, chunk_json, event_json
 from stashdbg_core.parse import parse_json
-from stashdbg_core.tags import DATACLASS, MODEL, TAG
+from stashdbg_core.session.stream_pieces import stream_pieces
+from stashdbg_core.session.stream_pieces.piece import MISSING, Name, Path, value_at
+from stashdbg_core.tags import TAG
 from stashdbg_core.values.streams import StreamRecord, is_stream
-
-Path: TypeAlias = tuple[str | int, ...]
-Name: TypeAlias = tuple[str | int, ...]
-"""Where a text stands in the message, such as ``("tool_calls", 0, "arguments")``."""
 
 _WHOLE_TEXT = 8
 """Shortest text of which later copies in the same stream are taken for copies."""
@@ -76,7 +74,7 @@ class StreamMessage:
             if text == found.text:
                 continue
             for (at, path), piece in zip(found.places, respelled(found.pieces, text), strict=True):
-                changed |= {at} if _get(chunks[at], path) != piece else set()
+                changed |= {at} if value_at(chunks[at], path) != piece else set()
                 chunks[at] = _with(chunks[at], path, piece)
             for at, path in found.copies:
                 changed.add(at)
@@ -100,8 +98,8 @@ class StreamMessage:
             return dict.fromkeys(self.texts, tree)
         wanted: dict[Name, str] = {}
         for name, found in self.texts.items():
-            value = _get(tree, name)
-            if name[-1] == "arguments" and type(value) is not str and value is not _MISSING:
+            value = value_at(tree, name)
+            if name[-1] == "arguments" and type(value) is not str and value is not MISSING:
                 before = _arguments(found.text)
                 same = type(before) is not str and canonical_form(before) == canonical_form(value)
                 value = found.text if same else stored_form(value).decode("utf-8", "surrogatepass")
@@ -131,11 +129,10 @@ def stream_message(tree: Json) -> StreamMessage | None:
     events = [] if response is None else [event_json(c) if type(c) is str else None for c in record.chunks]
     chunks = _opened(record.chunks, events)
     texts: dict[Name, _Text] = {}
-    for at, chunk in enumerate(chunks):
-        for name, path, piece in _pieces(chunk):
-            found = texts.setdefault(name, _Text())
-            found.places.append((at, path))
-            found.pieces.append(piece)
+    for at, piece in stream_pieces(chunks):
+        found = texts.setdefault(piece.name, _Text())
+        found.places.append((at, piece.path))
+        found.pieces.append(piece.text)
     if not texts or not any(found.text for found in texts.values()):
         return None
     texts = {name: found for name, found in texts.items() if found.text or name[-1] in ("text", "content")}
@@ -153,10 +150,11 @@ def spoken_message(tree: Json) -> Json | None:
     if not is_stream(stream):
         return None
     pieces: dict[Name, list[str]] = {}
-    for chunk in stream["chunks"]:
-        opened = chunk if response is None else chunk_json(chunk) if type(chunk) is str else None
-        for name, _, piece in _pieces(opened):
-            pieces.setdefault(name, []).append(piece)
+    chunks: Iterable[Json] = stream["chunks"]
+    if response is not None:
+        chunks = (chunk_json(chunk) if type(chunk) is str else None for chunk in chunks)
+    for _, piece in stream_pieces(chunks):
+        pieces.setdefault(piece.name, []).append(piece.text)
     texts = {name: text for name, parts in pieces.items() if (text := "".join(parts))}
     return _whole(texts) if texts else None
 
@@ -202,143 +200,15 @@ def _opened(chunks: list[Json], events: list[EventJson | None]) -> list[Json]:
     return [None if event is None else event.tree for event in events] if events else list(chunks)
 
 
-def _pieces(chunk: Json) -> Iterator[tuple[Name, Path, str]]:
-    """Yield the texts that a chunk adds to: their name, where the piece stands, and the piece."""
-    if type(chunk) is str:
-        yield ("text",), (), chunk
-        return
-    path: Path = ()
-    inner, path = _open(chunk, path)
-    if type(inner) is not dict:
-        return
-    if type(inner.get("choices")) is list:
-        yield from _openai(inner["choices"], (*path, "choices"))
-    elif type(inner.get("candidates")) is list:
-        yield from _gemini(inner["candidates"], (*path, "candidates"))
-    elif type(inner.get("done")) is bool:
-        yield from _ollama(inner, path)
-    elif type(inner.get("response")) is dict and type(inner["response"].get("candidates")) is list:
-        yield from _gemini(inner["response"]["candidates"], (*path, "response", "candidates"))
-    elif type(inner.get("type")) is str:
-        kind = inner["type"]
-        if kind in ("content-start", "content-delta"):
-            yield from _cohere(inner, path)
-        elif kind.startswith("content_block_"):
-            yield from _anthropic(inner, path)
-        elif kind.startswith("response.") and kind.endswith(".delta") and type(inner.get("delta")) is str:
-            last = "arguments" if "arguments" in kind else "text"
-            places = [_number(inner.get(key)) for key in ("output_index", "content_index")]
-            yield ("output", *places, last), (*path, "delta"), inner["delta"]
-
-
-def _openai(choices: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    for at, choice in enumerate(choices):
-        inner, here = _open(choice, (*path, at))
-        if type(inner) is not dict:
-            continue
-        index = _number(inner.get("index"))
-        lead: Name = () if index == 0 else ("choices", index)
-        delta, here = _open(inner.get("delta"), (*here, "delta"))
-        if type(delta) is not dict:
-            if type(inner.get("text")) is str:
-                yield (*lead, "text"), (*here[:-1], "text"), inner["text"]
-            continue
-        for key in ("reasoning_content", "content", "refusal"):
-            if type(delta.get(key)) is str:
-                yield (*lead, key), (*here, key), delta[key]
-        calls = delta.get("tool_calls")
-        for number, call in enumerate(calls if type(calls) is list else ()):
-            opened, place = _open(call, (*here, "tool_calls", number))
-            if type(opened) is not dict:
-                continue
-            function, place = _open(opened.get("function"), (*place, "function"))
-            for key in ("name", "arguments"):
-                if type(function) is dict and type(function.get(key)) is str:
-                    yield (*lead, "tool_calls", _number(opened.get("index"), number), key), (*place, key), function[key]
-
-
-def _anthropic(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    index = _number(inner.get("index"))
-    block, here = _open(inner.get("content_block"), (*path, "content_block"))
-    if type(block) is dict:
-        for key in ("text", "thinking", "name"):
-            if type(block.get(key)) is str:
-                yield ("content", index, key), (*here, key), block[key]
-    delta, here = _open(inner.get("delta"), (*path, "delta"))
-    if type(delta) is dict:
-        for key, name in (("text", "text"), ("thinking", "thinking"), ("partial_json", "arguments")):
-            if type(delta.get(key)) is str:
-                yield ("content", index, name), (*here, key), delta[key]
-
-
-def _gemini(candidates: list[Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    for at, candidate in enumerate(candidates):
-        inner, here = _open(candidate, (*path, at))
-        content, here = _open(inner.get("content") if type(inner) is dict else None, (*here, "content"))
-        parts = content.get("parts") if type(content) is dict else None
-        for number, part in enumerate(parts if type(parts) is list else ()):
-            opened, place = _open(part, (*here, "parts", number))
-            if type(opened) is dict and type(opened.get("text")) is str:
-                lead: Name = () if at == 0 else ("candidates", at)
-                yield (*lead, "text"), (*place, "text"), opened["text"]
-
-
-def _ollama(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    message = inner.get("message")
-    for key in ("thinking", "content"):
-        if type(message) is dict and type(message.get(key)) is str:
-            yield (key,), (*path, "message", key), message[key]
-    if type(inner.get("response")) is str:
-        yield ("text",), (*path, "response"), inner["response"]
-
-
-def _cohere(inner: dict[str, Any], path: Path) -> Iterator[tuple[Name, Path, str]]:
-    place: Path = ("delta", "message", "content", "text")
-    text = _get(inner, place)
-    if type(text) is str:
-        yield ("content", _number(inner.get("index")), "text"), (*path, *place), text
-
-
-def _number(said: Json, default: int = 0) -> int:
-    return said if type(said) is int else default
-
-
-def _open(node: Any, path: Path) -> tuple[Any, Path]:
-    """Return what a recorded object of a class holds, and where; anything else as it is."""
-    if type(node) is dict and node.get(TAG) in (MODEL, DATACLASS) and type(node.get("fields")) is dict:
-        return node["fields"], (*path, "fields")
-    return node, path
-
-
 def _find_copies(chunks: list[Json], texts: dict[Name, _Text]) -> None:
     """Find where a whole text stands once more, as in the events that close a response."""
     by_text = {found.text: found for found in texts.values() if len(found.text) >= _WHOLE_TEXT}
     taken = {place for found in texts.values() for place in found.places}
     for at, chunk in enumerate(chunks):
         for path in _leaves(chunk, ()):
-            found = by_text.get(_get(chunk, path)) if type(_get(chunk, path)) is str else None
+            found = by_text.get(value_at(chunk, path)) if type(value_at(chunk, path)) is str else None
             if found is not None and (at, path) not in taken and len(found.pieces) > 1:
                 found.copies.append((at, path))
-
-
-class _Missing:
-    __slots__ = ()
-
-
-_MISSING = _Missing()
-
-
-def _get(tree: Any, path: Path) -> Any:
-    for step in path:
-        if type(tree) is dict and step in tree:
-            tree = tree[step]
-        elif type(tree) is dict and type(step) is int and str(step) in tree:
-            tree = tree[str(step)]
-        elif type(tree) is list and type(step) is int and step < len(tree):
-            tree = tree[step]
-        else:
-            return _MISSING
-    return tree
 
 
 def _put(tree: dict[str, Any], name: Name, value: Any) -> None:

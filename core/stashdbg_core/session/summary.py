@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stashdbg_core.calls import read_site
+from stashdbg_core.calls import MODEL_CHANNELS, read_site
 from stashdbg_core.canonical import Json, content_ref, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
@@ -28,7 +28,6 @@ PENDING_REF = content_ref(stored_form({TAG: PENDING}))
 """What a call that never finished threw."""
 
 _WORDS = {RETURN: "returned", THROW: "threw"}
-_MODEL_CHANNELS = frozenset({"llm", "model", "chat"})
 _TOOL_CHANNELS = frozenset({"tool", "mcp"})
 _ROOM_FOR_BOTH = 30
 """Characters below which a tool's row says what was asked of it alone: two stumps would say nothing."""
@@ -64,7 +63,7 @@ def summary(recording: Recording, event: RecordedEvent, width: int = 200) -> str
         text = event.label if shared and event.label else gist.response(value.tree, width)
     else:
         text = gist.reply(value.tree, width) or gist.brief(value.tree, width)
-    if event.channel in _MODEL_CHANNELS:
+    if event.channel in MODEL_CHANNELS:
         return text
     return _with_input(recording, event, text, width)
 
@@ -106,6 +105,6 @@ def _with_input(recording: Recording, event: RecordedEvent, text: str, width: in
     if (place := read_site(given.tree)) is not None:
         return gist.one_line(" · ".join(part for part in (text, place) if part), width)
     if text and width < _ROOM_FOR_BOTH and event.channel in _TOOL_CHANNELS:
-        return gist.brief(given.tree, width)
-    said = gist.brief(given.tree, max(width // 3, 12))
+        return gist.arguments(given.tree, width)
+    said = gist.arguments(given.tree, max(width // 3, 12) if text else width)
     return gist.one_line(" → ".join(part for part in (said, text) if part), width)

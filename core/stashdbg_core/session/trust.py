@@ -13,7 +13,7 @@ from stashdbg_core.model import Recording
 from stashdbg_core.redact.scan import kind_words, scan_tree
 from stashdbg_core.redact.user_rules import rule_set
 from stashdbg_core.seal import Uncovered, Verdict, VerifyResult, verify_with_file
-from stashdbg_core.seal.make import Progress
+from stashdbg_core.seal.values import Progress
 from stashdbg_core.session.seal_place import seal_file_of
 from stashdbg_core.session.seal_state import NO_SEAL, SealState, SealWord
 from stashdbg_core.session.words import counted

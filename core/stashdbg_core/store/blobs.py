@@ -184,6 +184,8 @@ class FileBlobs(BlobTable):
     def ref_at(self, number: int) -> str:
         """Return the reference under which an entry stands; empty when the file no longer says."""
         head = self._reader.read_at(self._columns["offset"][number], min(_HEAD, self._columns["length"][number]))
+        if _OWN_ENTRY.match(head) is not None:
+            return head[1:72].decode("ascii")
         try:
             end = skip_string(head, 0)
         except ScanStop:

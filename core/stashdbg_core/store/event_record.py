@@ -8,13 +8,14 @@ valid JSON.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from stashdbg_core.canonical import encode_plain, spell_number, stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.model import NO_EXTRA, RecordedEvent
+from stashdbg_core.model import NO_EXTRA, EventSequence, RecordedEvent
 from stashdbg_core.parse import parse_json, parse_tolerant
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.compact import strict_line
@@ -58,6 +59,19 @@ def encode_event(event: RecordedEvent) -> bytes:
         return _encode(event)
     except UnicodeEncodeError:  # a lone surrogate
         return _encode_exact(event)
+
+
+def event_texts(events: EventSequence) -> Iterator[bytes]:
+    """Yield every event's text: as it stands in its file if it comes from one and is valid there."""
+    raw_at: Callable[[int], bytes] | None = getattr(events, "raw_at", None)
+    if raw_at is None:
+        yield from map(encode_event, events)
+        return
+    for index in range(len(events)):
+        try:
+            yield strict_line(raw_at(index))
+        except StashError:
+            yield encode_event(events[index])
 
 
 def decode_event(raw: bytes, position: int) -> RecordedEvent:

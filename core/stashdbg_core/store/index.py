@@ -142,14 +142,14 @@ class EventColumns:
         columns["outcome"].extend(array("B", map(names["outcome"].__getitem__, [row.outcome for row in rows])))
         columns["ref"].extend(hash_refs([row.ref for row in rows]))
         columns["input_ref"].extend(hash_refs([row.inputRef for row in rows]))
-        columns["at"].extend(array("d", [_NO_NUMBER if row.at is None else row.at for row in rows]))
-        columns["ms"].extend(array("f", [_NO_NUMBER if row.ms is None else row.ms for row in rows]))
+        columns["at"].extend(array("d", [_NO_NUMBER if (at := row.at) is None else at for row in rows]))
+        columns["ms"].extend(array("f", [_NO_NUMBER if (ms := row.ms) is None else ms for row in rows]))
         columns["thread"].extend(array("H", map(names["thread"].__getitem__, [row.thread for row in rows])))
-        parents = [NO_PARENT if row.parent is None else row.parent for row in rows]
-        if "parent" not in columns and parents.count(NO_PARENT) < len(parents):
+        parents = [row.parent for row in rows]
+        if "parent" not in columns and parents.count(None) < len(parents):
             columns["parent"] = array(self.PARENT, [NO_PARENT]) * (len(self) - len(rows))
         if "parent" in columns:
-            columns["parent"].extend(array(self.PARENT, parents))
+            columns["parent"].extend(array(self.PARENT, [NO_PARENT if one is None else one for one in parents]))
 
     def add_one(self, raw: bytes, offset: int) -> None:
         """Append an event by its text, whatever is wrong with it."""
@@ -248,12 +248,11 @@ def hash_refs(refs: Sequence[str | None]) -> array[int]:
     """Return ``ref_hash`` of each, zero for None."""
     full = [_ABSENT if ref is None else ref for ref in refs]
     text = "".join(full)
-    if len(text) == 71 * len(full) and text.count("sha256:") == len(full) and text.isascii():
+    if {71}.issuperset(map(len, full)) and text.isascii():
         try:
             packed = bytes.fromhex("".join([ref[7:23] for ref in full]))
         except ValueError:
             packed = b""
-        # Each one is 71 long and begins as ours do if every 71st place does.
         begin_so = all(text[place::71] == char * len(full) for place, char in enumerate("sha256:"))
         if begin_so and len(packed) == 8 * len(full):
             hashes = unpack_hashes(packed)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 
 from stashdbg_core.model import RETURN, THROW
 from stashdbg_core.sanitize import shorten
@@ -77,13 +79,12 @@ def note_ordinals(events: FileEvents, found: Found, notes: NoteBook) -> None:
     """Say which calls have an ordinal that is not the count of those before of their channel and key."""
     columns = found.events.columns
     calls = [channel << 32 | key for channel, key in zip(columns["channel"], columns["key"], strict=True)]
-    counts: dict[int, int] = {}
-    odd: set[int] = set()
-    for call, ordinal in zip(calls, columns["ordinal"], strict=True):
-        expected = counts.get(call, 0)
-        if ordinal != expected:
-            odd.add(call)
-        counts[call] = expected + 1
+    counts: dict[int, Iterator[int]] = defaultdict(count)
+    due = array("i", list(map(next, map(counts.__getitem__, calls))))
+    if due == columns["ordinal"]:
+        return
+    places = zip(calls, columns["ordinal"], due, strict=True)
+    odd = {call for call, ordinal, expected in places if ordinal != expected}
     odd = {call for call in odd if call & 0xFFFFFFFF != found.events.names["key"].full}
     seen: dict[int, set[int]] = {call: set() for call in odd}
     last: dict[int, int] = {}

@@ -48,7 +48,7 @@ def _settle(found: Found, source: Source, limits: Limits) -> dict[str, int]:
     note_damaged(found)
     put_in_order(found)
     hashes = found.blobs.columns["hash"]
-    numbers = dict(zip(hashes, range(len(hashes)), strict=True))  # of entries with one hash, the last
+    numbers = _Numbers(zip(hashes, range(len(hashes)), strict=True))  # of entries with one hash, the last
     twice = _given_twice(found, source, limits, len(numbers))
     missing = _resolve(found, numbers)
     events = FileEvents(source, found.events, FileBlobs(source, found.blobs, limits, twice))
@@ -125,13 +125,19 @@ def _given_twice(found: Found, source: Source, limits: Limits, distinct: int) ->
     return twice
 
 
-def _resolve(found: Found, numbers: dict[int, int]) -> list[tuple[int, str]]:
+class _Numbers(dict[int, int]):
+    """Hashes of references to numbers of values."""
+
+    def __missing__(self, number: int) -> int:
+        return MISSING
+
+
+def _resolve(found: Found, numbers: _Numbers) -> list[tuple[int, str]]:
     """Turn hashes of references into numbers of values; return where one is missing, and in which column."""
     numbers[0] = NONE  # no reference hashes to zero
-    get = numbers.get
     missing: list[tuple[int, str]] = []
     for name in ("ref", "input_ref"):
-        column = array("i", [get(number, MISSING) for number in found.events.columns[name]])
+        column = array("i", list(map(numbers.__getitem__, found.events.columns[name])))
         found.events.columns[name] = column
         if MISSING in column:
             missing += [(place, name) for place, number in enumerate(column) if number == MISSING]

@@ -6,6 +6,7 @@ itself then.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from stashdbg_core.store.open import index_source
 from stashdbg_core.store.source import FileSource
 
 _BAD_DATA, _UNREADABLE = 65, 66
+_NICENESS = 10
+"""The screen shows the head of the file meanwhile, and its keys go first."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,4 +37,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    os.nice(_NICENESS)
     sys.exit(main(sys.argv[1:]))

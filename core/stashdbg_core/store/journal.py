@@ -20,10 +20,9 @@ from stashdbg_core.store.atomic import PRIVATE_MODE
 from stashdbg_core.store.compact import one_line
 from stashdbg_core.store.event_record import encode_event
 from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, EVENT_START, HEADER_START, META_START, is_journal
-from stashdbg_core.store.journal_pack import pack
 from stashdbg_core.store.journal_read import read_journal
 
-__all__ = ["JOURNAL_SUFFIX", "JournalWriter", "is_journal", "journal_path", "pack", "read_journal"]
+__all__ = ["JOURNAL_SUFFIX", "JournalWriter", "is_journal", "journal_path", "read_journal"]
 
 JOURNAL_SUFFIX = ".journal"
 _NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -66,9 +65,11 @@ class JournalWriter:
             raise _cannot_create(self.path, error) from error
         try:
             self._write(_header(recording_id, meta or {}))
-        except BaseException:
+        except BaseException as error:
             self.close()
             os.unlink(self.path)
+            if isinstance(error, OSError):
+                raise _cannot_create(self.path, error) from error
             raise
 
     def append(self, blobs: Sequence[tuple[str, bytes]], event: RecordedEvent) -> None:

@@ -94,7 +94,7 @@ def _add_events(found: Found, block: bytes, starts: list[int], offset: int, last
         return last
     firsts = set(map(block.__getitem__, starts[:-1]))
     ends = [block[end - 3 : end] for end in starts[1:]]
-    if firsts != {ord("{")} or (last and ends.pop()[1:] != b"}\n") or any(end != b"},\n" for end in ends):
+    if firsts != {ord("{")} or (last and ends.pop()[1:] != b"}\n") or ends.count(b"},\n") < len(ends):
         return False
     lengths = [end - start - 2 for start, end in pairwise(starts)]
     lengths[-1] += last

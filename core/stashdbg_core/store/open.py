@@ -67,7 +67,7 @@ def index_source(source: Source, limits: Limits) -> Index:
         StashError: ``ERR_INVALID_RECORDING``: it is none, or breaks a limit.
     """
     check_size(source.size, source.name, limits)
-    refuse_content(source.read_at(0, _HEAD), source.name)
+    refuse_content(source.read_at(0, _HEAD), source.name, source.size)
     try:
         return make_index(find(source, limits), source, limits)
     except StashError as error:
@@ -92,7 +92,7 @@ def find(source: Source, limits: Limits) -> Found:
 
 
 def _read_journal(source: Source, limits: Limits, path: Path | None) -> Recording:
-    from stashdbg_core.store.journal import read_journal
+    from stashdbg_core.store.journal_read import read_journal
 
     recording = read_journal(source, limits)
     return recording if path is None else replace(recording, path=path)

@@ -13,9 +13,11 @@ from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import ScanStop, skip_space, skip_value
 
 _EXPECTED = 'a recording is a JSON object that begins with "version": 1'
+_SQLITE = b"SQLite format 3\0"
+_SQLITE_HEADER = 100
 _MAGIC = [
     (b"PK\x03\x04", "a zip archive"), (b"PK\x05\x06", "an empty zip archive"), (b"\x1f\x8b", "gzip-compressed data"),
-    (b"\x28\xb5\x2f\xfd", "zstandard-compressed data"), (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x28\xb5\x2f\xfd", "zstandard-compressed data"), (_SQLITE, "an SQLite database"),
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"%PDF", "a PDF document"),
     (b"\x7fELF", "a program"), (b"#!", "a script"),
     (b"<", "HTML or XML"), (b"---", "YAML"),
@@ -30,8 +32,13 @@ _SOURCE_CODE = re.compile(rb"(?m)^(?:import |from \S+ import |def |class |#inclu
 _NEXT_LINE = re.compile(rb"[ \t]*\r?\n\s*(?=[\[{])")
 
 
-def refuse_content(head: bytes, name: str) -> None:
+def refuse_content(head: bytes, name: str, size: int) -> None:
     """Refuse a file whose first bytes cannot be a JSON object's.
+
+    Args:
+        head: The first bytes.
+        name: Of the file.
+        size: Bytes of the whole file.
 
     Raises:
         StashError: ``ERR_INVALID_RECORDING``, saying what it looks like.
@@ -43,6 +50,11 @@ def refuse_content(head: bytes, name: str) -> None:
         raise _no_recording(name, "is empty" if not head else "holds only white space")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _utf16(name)
+    if head.startswith(_SQLITE) and size < (whole := _database_size(head)):
+        raise invalid_recording(
+            f"{name} is an SQLite database that is cut off: {size:,} of {whole:,} bytes are there",
+            hint="copy it again, whole, or let sqlite3 FILE .recover rescue what is left",
+        )
     for magic, what in _MAGIC:
         if head.startswith(magic):
             raise _no_recording(name, f"looks like {what}")
@@ -113,6 +125,12 @@ def refuse_version(found: Found, name: str) -> None:
         f"{name} has version {shown}; this build reads the number {FORMAT_VERSION}",
         hint=f'write "version": {FORMAT_VERSION} if you are sure that it is a version-{FORMAT_VERSION} recording',
     )
+
+
+def _database_size(head: bytes) -> int:
+    """Return how many bytes an SQLite database has by its header (https://www.sqlite.org/fileformat.html, 1.3)."""
+    page, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
+    return max(_SQLITE_HEADER, (page if page > 1 else 1 << 16) * pages)
 
 
 def _object_of(keys: list[str]) -> str:

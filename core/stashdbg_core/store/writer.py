@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from stashdbg_core.canonical import encode_plain
 from stashdbg_core.errors import StashError
-from stashdbg_core.model import BlobTable, EventSequence, RawObject, Recording
+from stashdbg_core.model import BlobTable, RawObject, Recording
 from stashdbg_core.store.atomic import write_atomic
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.compact import strict_line
-from stashdbg_core.store.event_record import encode_event
+from stashdbg_core.store.event_record import event_texts
+from stashdbg_core.store.flat import flat_parts
+from stashdbg_core.store.open import read_recording
 
 
 def write_recording(
@@ -55,16 +57,12 @@ def decode_recording(text: str | bytes) -> Recording:
     Raises:
         StashError: ``ERR_INVALID_RECORDING``: it is none, or breaks a limit.
     """
-    from stashdbg_core.store.open import read_recording
-
     # A half pair that Python holds as a character is an escape in JSON.
     return read_recording(text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text)
 
 
 def recording_text(recording: Recording, *, flat: bool = False) -> Iterator[bytes]:
     """Yield a recording's JSON text in pieces of moderate size."""
-    from stashdbg_core.store.flat import flat_parts
-
     events, blobs = flat_parts(recording) if flat else (event_texts(recording.events), blob_texts(recording.blobs))
     pieces = chain(
         [b'{"version":%d,"id":%b,"events":[' % (recording.version, encode_plain(recording.id))],
@@ -76,19 +74,6 @@ def recording_text(recording: Recording, *, flat: bool = False) -> Iterator[byte
         [b"}\n"],
     )
     return _gathered(pieces)
-
-
-def event_texts(events: EventSequence) -> Iterator[bytes]:
-    """Yield every event's text: as it stands in its file if it comes from one and is valid there."""
-    raw_at: Callable[[int], bytes] | None = getattr(events, "raw_at", None)
-    if raw_at is None:
-        yield from map(encode_event, events)
-        return
-    for index in range(len(events)):
-        try:
-            yield strict_line(raw_at(index))
-        except StashError:
-            yield encode_event(events[index])
 
 
 def blob_texts(blobs: BlobTable) -> Iterator[tuple[str, bytes]]:

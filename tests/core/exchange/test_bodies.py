@@ -19,7 +19,7 @@ from stashdbg_core.exchange.coding import content_decoded, undecodable
 from stashdbg_core.exchange.rpc import addressed
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.exchange.spelling import spelled_text, spelled_tree
-from stashdbg_core.exchange.sse import event_json, event_texts, line_texts, server_events
+from stashdbg_core.exchange.sse import event_json, event_texts, line_texts
 from stashdbg_core.parse import parse_json
 from stashdbg_core.redact import Redactor
 
@@ -177,11 +177,6 @@ def test_equal_requests_have_equal_inputs():
 def test_cutting_a_stream_loses_nothing(parts):
     text = "".join(event + end for event, end in parts)
     assert "".join(event_texts(text)) == text == "".join(line_texts(text))
-
-
-def test_events_are_read_as_the_standard_says():
-    text = "\ufeff: hello\n\nevent: add\r\ndata:a\r\ndata: b\r\nid: 7\r\n\r\nretry: 3\n\ndata\n\n"
-    assert [(e.event, e.data, e.id) for e in server_events(text)] == [("add", "a\nb", "7"), ("", "", None)]
 
 
 def test_the_json_of_an_event_is_put_back_as_it_was_spelled():

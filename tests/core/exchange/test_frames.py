@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import struct
-from binascii import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +16,7 @@ from stashdbg_core.exchange.naming import name_exchange
 from stashdbg_core.parse import parse_json
 from stashdbg_core.redact import Redactor
 from stashdbg_core.session.usage import Usage, usage_of
+from tests.core.exchange.framing import chunk, compact, event, stream
 
 HEADERS = {"content-type": EVENT_STREAM}
 EMPTY = b"\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2H\xeb}\x98\xc8\xff"
@@ -34,34 +32,6 @@ CONVERSE = [
     {"messageStop": {"p": "abcdef", "stopReason": "end_turn"}},
     {"metadata": {"metrics": {"latencyMs": 5}, "usage": {"inputTokens": 8, "outputTokens": 2, "totalTokens": 10}}},
 ]
-
-
-def frame(headers: dict[str, str], payload: bytes) -> bytes:
-    """Return a frame, encoded as the specification says."""
-    head = b"".join(
-        struct.pack("!B", len(k)) + k.encode() + b"\x07" + struct.pack("!H", len(v)) + v.encode()
-        for k, v in headers.items()
-    )
-    prelude = struct.pack("!II", 16 + len(head) + len(payload), len(head))
-    message = prelude + struct.pack("!I", crc32(prelude)) + head + payload
-    return message + struct.pack("!I", crc32(message))
-
-
-def event(name: str, payload: bytes, kind: str = "event") -> bytes:
-    return frame({f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}, payload)
-
-
-def compact(tree: object) -> bytes:
-    return json.dumps(tree, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def stream(*events: dict[str, object]) -> bytes:
-    return b"".join(event(name, compact(payload)) for one in events for name, payload in one.items())
-
-
-def chunk(said: object, **more: object) -> bytes:
-    inner = base64.b64encode(compact(said)).decode()
-    return event("chunk", compact({"bytes": inner, **more}))
 
 
 def test_a_converse_stream_is_the_message_it_spelled_with_its_tokens():
@@ -111,6 +81,8 @@ def test_what_is_damaged_cut_off_or_unusual_stays_the_bytes_it_is():
         tree = response_tree(200, HEADERS, good + end)
         assert [type(one) for one in tree["body"]["chunks"][:2]] == [str, str]
         assert has_odd_frames(tree) and b"".join(response_parts(tree).chunks) == good + end
+    early = response_tree(200, HEADERS, good + stream(CONVERSE[2])[:-3], ending="closed")
+    assert not has_odd_frames(early) and has_odd_frames(response_tree(200, HEADERS, good + bytes(bad), ending="failed"))
     assert response_tree(200, HEADERS, b"no frame")["body"] == "no frame"
     assert has_odd_frames(response_tree(200, HEADERS, b"\xff" * 40))
     assert frame_chunks(EMPTY) == [EMPTY]

@@ -9,7 +9,6 @@ import pytest
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.report import Fields, describe, issue_body, issue_url
-from stashdbg_core.report.messages import Message, answer, input_messages
 from tests.core.report.conftest import JANE, NOW, chat, recording_of
 
 
@@ -31,41 +30,62 @@ ANTHROPIC = {"content": [{"type": "text", "text": "hi"}, {"type": "tool_use", "n
 GEMINI = {"candidates": [{"content": {"parts": [{"text": "hi"}, {"functionCall": {"name": "f", "args": {"a": 1}}}]}}]}
 
 
+def said_in(given: Any, value: Any) -> list[str]:
+    """Return the lines of the transcript of one model call, its heading and blank lines left out."""
+    text = files_of([{"channel": "llm", "key": "m", "input": given, "value": value}])["transcript.txt"]
+    return [line for line in text.splitlines()[1:] if line]
+
+
 @pytest.mark.parametrize("value", [OPENAI, RESPONSES, ANTHROPIC, GEMINI])
 def test_answers_of_every_provider_read_alike(value: dict[str, Any]) -> None:
-    assert answer(value) == Message("assistant", "hi", ('f {"a":1}',))
+    assert said_in("q", value) == ["[0] user", "    q", "[0] assistant (m)", "    hi", '    → f {"a":1}']
 
 
-def test_streams_and_plain_texts_are_answers_and_other_things_are_not() -> None:
-    stream = {"$stash": "stream", "chunks": [{"choices": [{"delta": {"content": part}}]} for part in ("h", "i")]}
-    assert answer(stream) == answer("hi") == Message("assistant", "hi")
-    assert answer({"embedding": [1.0]}) is None
-    assert answer(17) is None
+def test_what_is_no_chat_is_told_as_json() -> None:
+    assert said_in({"temperature": 0}, {"embedding": [1.0]}) == [
+        "[0] input",
+        '    {"temperature":0}',
+        "[0] assistant (m)",
+        '    {"embedding":[1.0]}',
+    ]
 
 
-@pytest.mark.parametrize(
-    ("given", "roles"),
-    [
-        ({"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}, ["system", "user"]),
-        (
-            {"system": "s", "messages": [{"role": "user", "content": [{"type": "text", "text": "u"}]}]},
-            ["system", "user"],
-        ),
-        (
-            {"systemInstruction": {"parts": [{"text": "s"}]}, "contents": [{"role": "user", "parts": [{"text": "u"}]}]},
-            ["system", "user"],
-        ),
-        ({"instructions": "s", "input": "u"}, ["system", "user"]),
-        ({"prompt": "u"}, ["user"]),
-        ([{"role": "user", "content": "u"}], ["user"]),
-        ({"temperature": 0}, []),
-        ("text", []),
-    ],
-)
-def test_inputs_of_every_provider_read_alike(given: Any, roles: list[str]) -> None:
-    messages = input_messages(given)
-    assert [message.role for message in messages] == roles
-    assert [message.text for message in messages] == [role[0] for role in roles]
+def test_thoughts_and_what_the_provider_ran_are_told_beside_the_answer() -> None:
+    output = [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4"},
+        {"type": "message", "content": [{"type": "output_text", "text": "four"}]},
+    ]
+    told = ["(thinking)", "hm", "→ roll {}", "[0] tool", "4", "[0] assistant (m)", "four"]
+    assert [line.strip() for line in said_in("q", {"output": output})][-7:] == told
+
+
+def test_words_said_once_more_by_a_later_call_are_told_once() -> None:
+    """Each item of a Responses answer comes back as an entry of its own, a thought without its words."""
+    thought = {"type": "reasoning", "encrypted_content": "x"}
+    call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": "{}"}
+    given = [{"role": "user", "content": "where?"}]
+    text = files_of(
+        [
+            {"channel": "llm", "key": "m", "input": {"input": given}, "value": {"output": [thought, call]}},
+            {
+                "channel": "llm",
+                "key": "m",
+                "input": {
+                    "input": [
+                        *given,
+                        thought,
+                        call,
+                        {"type": "function_call_output", "call_id": "c", "output": "no such file"},
+                    ]
+                },
+                "value": "nowhere",
+            },
+        ]
+    )["transcript.txt"]
+    said = ["where?", "→ find {}", "no such file", "nowhere"]
+    assert [text.count(part) for part in said] == [1] * len(said)
+    assert text.count("[1]") == 2
 
 
 def test_the_transcript_says_everything_once_and_in_order() -> None:
@@ -166,8 +186,4 @@ def test_no_repository_is_refused(repository: str) -> None:
 
 def test_types_that_are_no_words_do_no_harm() -> None:
     odd = {"role": "assistant", "content": [{"type": []}, {"type": {}}, {"type": "text", "text": "hi"}]}
-    found = answer({"choices": [{"message": odd}]})
-    assert found is not None
-    assert found.text == "hi"
-    assert [message.text for message in input_messages([odd])] == ["hi"]
-    assert files_of([{"channel": "llm", "value": odd, "input": {"messages": [odd]}}])
+    assert said_in({"messages": [odd]}, {"choices": [{"message": odd}]})[-1] == "    hi"

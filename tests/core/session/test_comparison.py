@@ -237,4 +237,5 @@ def test_measured_values_are_shown_where_nothing_else_differs():
     seen = comparison_of(clocked(10, "yes"), clocked(70, "yes"))
     assert not seen.same and not seen.folded and (len(seen), seen.change_count) == (4, 3)
     assert seen.toggle_measured() == "nothing else differs"
-    assert comparison_of().toggle_measured() == "no measured value differs"
+    assert comparison_of(clocked(10, "yes"), clocked(10, "yes")).toggle_measured() == "no measured value differs"
+    assert comparison_of().toggle_measured() == "dates and ids of calls that differ are shown"

@@ -144,10 +144,81 @@ def test_a_call_that_threw_ends_in_its_error(make_run):
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("u", [("user", "u")]),
+        ({"prompt": "u"}, [("user", "u")]),
+        ({"instructions": "s", "input": "u"}, [("system", "s"), ("user", "u")]),
+        ({"model": "g", "contents": "u"}, [("user", "u")]),
+        ({"system": [{"type": "text", "text": "s"}]}, [("system", "s")]),
+        ({"kwargs": {"prompt": "u"}}, [("user", "u")]),
+    ],
+)
+def test_a_text_given_to_a_model_is_a_message(make_run, given, said):
+    assert [(m.role, m.text) for m in read(make_run, given, "x").messages] == [*said, ("assistant", "x")]
+
+
+def thing(kind, **fields):
+    return {"$stash": "model", "class": f"lib:{kind}", "fields": fields, "set": []}
+
+
+def test_the_objects_of_a_providers_library_are_messages(make_run):
+    called = thing("Call", id="c1", type="function", function=thing("Function", name="look", arguments='{"q":1}'))
+    asked = thing("Message", role="assistant", content=None, tool_calls=[called])
+    block = thing("Block", type="text", text="hi")
+    given = {
+        "messages": [
+            {"role": "user", "content": [block]},
+            asked,
+            {"role": "tool", "tool_call_id": "c1", "content": "found"},
+        ]
+    }
+    chat = read(make_run, given, thing("Completion", choices=[thing("Choice", message=asked)]))
+    look = ("look", '{"q":1}', "found")
+    assert turns(chat) == [
+        ("user", "hi", []),
+        ("assistant", "", [look]),
+        ("assistant", "", [(*look[:2], None)]),
+    ]
+    assert chat.messages[-1].pointer == "/fields/choices/0/fields/message/fields"
+    parts = [thing("Delta", content="Let me "), thing("Delta", tool_calls=[{**called["fields"], "index": 0}])]
+    chunks = [thing("Chunk", choices=[thing("Choice", delta=delta)]) for delta in parts]
+    chat = read(make_run, "hi", {"$stash": "stream", "chunks": chunks})
+    assert turns(chat)[-1] == ("assistant", "Let me ", [("look", '{"q":1}', None)])
+
+
+def test_refusals_sounds_and_calls_of_older_kinds_are_read(make_run):
+    messages = [
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "never"}]},
+        {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "spoken"}},
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "…"}}]},
+        {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
+        {"type": "item_reference", "id": "i"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "mcp_tool_use", "id": "m1", "name": "ask", "input": {}},
+                {"type": "mcp_tool_result", "tool_use_id": "m1", "content": [{"type": "text", "text": "told"}]},
+            ],
+        },
+        {"role": "user", "message": {"role": "assistant", "content": "nested"}},
+    ]
+    assert turns(read(make_run, messages, {"tool_calls": [CALL]})) == [
+        ("assistant", "never", []),
+        ("assistant", "spoken", []),
+        ("user", "[input_audio]", []),
+        ("assistant", "", [("look", "{}", None)]),
+        ("item_reference", '{"type":"item_reference","id":"i"}', []),
+        ("assistant", "", [("ask", "{}", "told")]),
+        ("assistant", "nested", []),
+        ("assistant", "", [("look", '{"q":1}', None)]),
+    ]
+
+
+@pytest.mark.parametrize(
     "given",
     [
         None,
-        "text",
         5,
         {},
         [],
@@ -156,11 +227,15 @@ def test_a_call_that_threw_ends_in_its_error(make_run):
         {"messages": [1, 2]},
         {"q": "x"},
         [{"role": 1, "content": 2}],
-        {"input": "x"},
     ],
 )
 def test_what_is_no_chat_is_none(make_run, given):
     assert read(make_run, given, "x") is None
+
+
+@pytest.mark.parametrize("given", ["text", {"input": "x"}, {"prompt": "x"}])
+def test_a_text_given_to_something_else_is_no_chat(make_run, given):
+    assert read(make_run, given, "x", channel="tool") is None
 
 
 def test_odd_messages_end_in_text_and_never_fail(make_run):
@@ -177,6 +252,22 @@ def test_odd_messages_end_in_text_and_never_fail(make_run):
     ]
     roles = [role for role, _, _ in turns(read(make_run, {"messages": odd}, {"choices": [{"message": 4}]}))]
     assert roles == ["user", "assistant", "tool", "x"]
+
+
+@pytest.mark.parametrize("name", ["message", "content", "parts", "text"])
+def test_messages_in_messages_end_somewhere(make_run, name):
+    inside: object = "deep"
+    for _ in range(600):
+        inside = {"role": "user", "content": None, name: [inside] if name != "message" else inside}
+    chat = read(make_run, [inside], {"choices": [{"message": inside}]})
+    assert "deep" in chat.messages[0].text and "deep" in chat.messages[-1].text
+
+
+def test_objects_in_objects_end_somewhere(make_run):
+    inside = {"role": "user", "content": "deep"}
+    for _ in range(600):
+        inside = thing("Box", message=inside)
+    assert read(make_run, [{"role": "user", "content": inside}], inside).messages[0].role == "user"
 
 
 def test_a_chat_of_many_messages_keeps_the_last(make_run):

@@ -12,8 +12,8 @@ from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.fork.override import recorded_tree
 from stashdbg_core.formats.opening import read_foreign
 from stashdbg_core.session import gist
-from stashdbg_core.session.chat_messages import messages_of
 from stashdbg_core.session.chat_reply import reply_of
+from stashdbg_core.session.chat_request import messages_of
 from stashdbg_core.session.conversation import conversation_of
 from stashdbg_core.session.editing import draft_of
 from stashdbg_core.session.fork_edit import named_path, save_fork, start_edit
@@ -125,10 +125,10 @@ def test_tokens_are_counted_inside_responses(tree, usage):
     ("tree", "said"),
     [
         (answered({"error": {"message": "slow down", "type": "rate_limit"}}, 429), "429 rate_limit: slow down"),
-        (answered({"detail": "gone"}, 404), "404 error: gone"),
+        (answered({"detail": "gone"}, 404), "404 gone"),
         (answered("Bad Gateway\n", 502, "text/plain"), "502 Bad Gateway"),
-        (answered("", 500), "500"),
-        ({"error": {"code": -32602, "message": "Unknown"}}, "error: Unknown"),
+        (answered("", 500), "500 Internal Server Error"),
+        ({"error": {"code": -32602, "message": "Unknown"}}, "Unknown"),
         ({"content": [{"type": "text", "text": "no such file"}], "isError": True}, "no such file"),
     ],
 )

@@ -286,6 +286,13 @@ def test_a_key_of_data_that_looks_like_a_reference_is_no_value() -> None:
         assert recording.events[0].damage is None
 
 
+def test_foreign_references_that_together_look_like_ours_are_found() -> None:
+    first, second = "sha256:" + "a" * 64 + "sha256:" + "b" * 20, "c" * 44
+    doc = document(0) | {"blobs": {first: 1, second: 2}}
+    blobs = read_recording(stored_form(doc)).blobs
+    assert (blobs.payload(first).raw, blobs.payload(second).raw) == (b"1", b"2")
+
+
 def test_many_references_that_begin_alike_cost_no_more() -> None:
     refs = [f"sha256:{'ab' * 8}{number:048x}" for number in range(3000)]
     event = {"channel": "c", "key": "k", "outcome": "return"}

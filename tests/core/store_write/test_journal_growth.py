@@ -13,8 +13,8 @@ from stashdbg_core.model import Recording
 from stashdbg_core.session.debugger import Debugger
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_record import encode_event
-from stashdbg_core.store.journal import pack
 from stashdbg_core.store.journal_growth import read_growth
+from stashdbg_core.store.journal_pack import pack
 from stashdbg_core.store.journal_read import read_journal
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import open_recording

@@ -199,16 +199,20 @@ class DiffScreen(LeftOnce, Screen[None]):
         row = comparison.row(comparison.cursor)
         self.workers.cancel_group(self, "row")
         if is_quick(comparison.result, row):
-            blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._around)
+            blocks = self._blocks(comparison, row)
             self.text.show_blocks(blocks, self._why(), keep=keep)
         elif not keep:
             self.text.show_blocks((), [*self._why(), "reading…"])
             self._read_row(comparison, row)
 
+    def _blocks(self, comparison: Comparison, row: Row) -> list[Block]:
+        swapped, folded = comparison.swapped, comparison.folded
+        return row_blocks(comparison.result, row, swapped=swapped, context=self._around, folded=folded)
+
     @work(thread=True, exclusive=True, group="row", exit_on_error=False)
     def _read_row(self, comparison: Comparison, row: Row) -> None:
         worker = get_current_worker()
-        blocks = row_blocks(comparison.result, row, swapped=comparison.swapped, context=self._around)
+        blocks = self._blocks(comparison, row)
         if not worker.is_cancelled:
             self.post_message(RowRead(row, blocks))
 

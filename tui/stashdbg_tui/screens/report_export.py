@@ -48,7 +48,7 @@ class ReportExportDialog(Dialog[str]):
         yield Field("steps", "report-steps", placeholder="how to get there; may stay empty")
         yield Field("expected", "report-expected", placeholder="what should have happened; may stay empty")
         yield Field("actual", "report-actual", placeholder="what happened instead; may stay empty")
-        yield Field("write to", "report-path", placeholder=f"named by date and title, in {self._folder}")
+        yield Field("write to", "report-path", placeholder=f"named by date and title, in {_folder_words(self._folder)}")
 
     def buttons(self) -> Iterable[Button]:
         """Return what can be done."""
@@ -100,6 +100,10 @@ class ReportExportDialog(Dialog[str]):
         """Tell what was written."""
         written = self._written
         self.dismiss(None if written is None else f"report written: {written.path}, {size_words(written.bytes)}")
+
+
+def _folder_words(folder: Path) -> str:
+    return "this folder" if folder == Path() else str(folder)
 
 
 def _folder(beside: Path | None) -> Path:

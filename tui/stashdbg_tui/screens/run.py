@@ -72,7 +72,7 @@ class RunDialog(Dialog[ChosenRun]):
         yield Field("save as", "run-file")
         yield Field("--rerun", "run-rerun", placeholder="CHANNEL/KEY … of recorded calls to make for real again")
         yield Field("--secret", "run-secrets", placeholder="PLACEHOLDER=env:NAME …")
-        yield TickBox("give it the terminal: it asks questions or draws", id="run-terminal")
+        yield TickBox("needs the terminal: asks or draws", id="run-terminal")
 
     def buttons(self) -> Iterable[Button]:
         """Return what can be done."""

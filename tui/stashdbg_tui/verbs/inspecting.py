@@ -82,7 +82,7 @@ class Inspecting(SessionScreen):
             self.post_message(Inspected(position, inspection))
 
     def _show(self, inspection: Inspection) -> None:
-        self.payload.show_lines(inspection.lines)
+        self.payload.show_lines(inspection.lines, inspection.closed)
         words = inspection.words + (" · CRLF line ends" if inspection.lines.has_crlf else "")
         self.tabs.show(inspection.part, words, trouble=inspection.trouble)
         if inspection.part == "source" and inspection.lines.count:

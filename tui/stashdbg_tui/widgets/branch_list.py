@@ -72,6 +72,11 @@ class BranchList(LineView):
             self.marked = [*self.marked[-1:], self.cursor]
         self.refresh()
 
+    @property
+    def cursor_row(self) -> int:
+        """The line at the cursor."""
+        return self.cursor
+
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row."""
         line = self.lines[row]
@@ -89,14 +94,6 @@ class BranchList(LineView):
         return Strip([Segment(text, base + self.style_of(look)) for text, look in parts]).adjust_cell_length(
             width, base
         )
-
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.refresh_rows(self.cursor)
-
-    def on_blur(self) -> None:
-        """Show the cursor as the quiet one."""
-        self.refresh_rows(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the line clicked on; a double click opens it."""

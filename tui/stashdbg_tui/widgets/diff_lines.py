@@ -129,7 +129,7 @@ class DiffFold(DiffLine):
         if comparison is None or words is None:
             return
         if comparison.result.only_measured:
-            yield safe.fit(f" {GLYPHS['measured']} only {words}", width), "fold--words"
+            yield safe.fit(f" {GLYPHS['measured']} {words}", width), "fold--words"
             return
         key = keys_now(self.app, command("diff.measured"))[0]
         tail = f" {'shows' if comparison.folded else 'folds'} them"
@@ -216,6 +216,10 @@ def _took(comparison: Comparison) -> str:
     return "started at another time" if said[0] == said[1] else f"{said[0]} → {said[1]}"
 
 
+_ALWAYS = 2
+"""Keys at the end that stay however narrow a screen is: help, and the way out."""
+
+
 class ShortKeys(OneLine):
     """The few keys worth knowing on a screen, as they are bound now; a click runs the command."""
 
@@ -232,19 +236,24 @@ class ShortKeys(OneLine):
         self._edges: list[tuple[int, str]] = []
 
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
-        """Return as many keys as fit."""
+        """Return as many keys as fit, help and the way out among them."""
+        keys = [(self._key_text(ids), word, ids.split("/")[0]) for ids, word in self._shown]
+        sizes = [safe.cells(text) + len(word) + 3 for text, word, _ in keys]
+        middle = len(keys) - _ALWAYS
+        while middle > 0 and 1 + sum(sizes[:middle]) + sum(sizes[-_ALWAYS:]) - 2 > width:
+            middle -= 1
         used, self._edges = 1, []
         yield " ", ""
-        for ids, word in self._shown:
-            names = [keys_now(self.app, command(one))[0] for one in ids.split("/")]
-            text = "/".join(name for name, _ in groupby(names))
-            size = safe.cells(text) + len(word) + 3
-            if used + size > width:
-                return
-            used += size
-            self._edges.append((used, ids.split("/")[0]))
+        for place in (*range(middle), *range(len(keys) - _ALWAYS, len(keys))):
+            text, word, command_id = keys[place]
+            used += sizes[place]
+            self._edges.append((used, command_id))
             yield text, "keys--key"
             yield f" {word}  ", "keys--label"
+
+    def _key_text(self, ids: str) -> str:
+        names = [keys_now(self.app, command(one))[0] for one in ids.split("/")]
+        return "/".join(name for name, _ in groupby(names))
 
     async def on_click(self, event: events.Click) -> None:
         """Run the command clicked on."""

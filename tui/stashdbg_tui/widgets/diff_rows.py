@@ -88,6 +88,11 @@ class DiffRows(LineView):
             sources = [comparison.line_of(place) for place in (source, self._source) if place is not None]
             self.refresh_rows(old, self._shown_line, *sources)
 
+    @property
+    def cursor_row(self) -> int:
+        """The row that the comparison's cursor is on."""
+        return self._shown_line
+
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row, drawn before or drawn now."""
         comparison = self.comparison
@@ -145,21 +150,6 @@ class DiffRows(LineView):
         if left > 0:
             parts.append((safe.fit(summary(recording, event, max(left, 16)), left), text))
         return parts
-
-    def on_focus(self) -> None:
-        """Show the cursor row as the focused one."""
-        self.refresh_rows(self._shown_line)
-
-    def on_blur(self) -> None:
-        """Show the cursor row as the quiet one."""
-        self.refresh_rows(self._shown_line)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor in sight."""
-        super().on_resize(event)
-        if self.row_count:
-            self.reveal(self._shown_line)
-        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row and side clicked on; a double click opens it."""

@@ -229,7 +229,6 @@ class DiffText(LineView):
     def on_resize(self, event: events.Resize) -> None:
         """Fold for the new width."""
         self._laid_for = None
-        super().on_resize(event)
         self.refresh()
 
 

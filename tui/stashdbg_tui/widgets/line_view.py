@@ -45,6 +45,11 @@ class LineView(Widget, can_focus=True):
         """How many rows there are."""
         return 0
 
+    @property
+    def cursor_row(self) -> int:
+        """The row that is kept in sight, and drawn in another way while the pane has the focus; negative for none."""
+        return -1
+
     @abstractmethod
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row in exactly ``width`` cells."""
@@ -143,10 +148,21 @@ class LineView(Widget, can_focus=True):
         height = self.size.height
         self.scroll_to_row(round(y / max(height - 1, 1) * (self.row_count - height)))
 
+    def on_focus(self) -> None:
+        """Draw the cursor as that of the pane with the focus."""
+        self.refresh_rows(self.cursor_row)
+
+    def on_blur(self) -> None:
+        """Draw the cursor as a quiet one."""
+        self.refresh_rows(self.cursor_row)
+
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the pane filled."""
+        """Keep the pane filled and the cursor in sight; runs after a subclass's own handler."""
         self._strips.clear()
         self.top = max(min(self.top, self.row_count - max(event.size.height, 1)), 0)
+        if 0 <= self.cursor_row < self.row_count:
+            self.reveal(self.cursor_row)
+        self.refresh()  # rows may stand elsewhere though the pane is as large as before
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Start to drag the scrollbar."""

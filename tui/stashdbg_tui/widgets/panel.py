@@ -70,6 +70,11 @@ class Panel(LineView):
         self.border_title = safe.line(f" {title} ") if title else None
         self.forget_rows()
 
+    @property
+    def cursor_row(self) -> int:
+        """The line at the cursor; negative where lines are only read."""
+        return self.cursor
+
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row."""
         entry = self.rows[row]
@@ -109,14 +114,6 @@ class Panel(LineView):
     def _choose(self, *, drop: bool) -> None:
         if self.cursor < len(self.rows) and self.rows[self.cursor].target is not None:
             self.post_message(self.Chosen(self.kind, self.rows[self.cursor].target, drop=drop))
-
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.refresh_rows(self.cursor)
-
-    def on_blur(self) -> None:
-        """Show the cursor as the quiet one."""
-        self.refresh_rows(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the line clicked on."""

@@ -5,12 +5,16 @@ Lines are laid out from the top and on demand. Opening or closing an object forg
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.cache import LRUCache
 
 from stashdbg_core.session.lines import Line, LineSource, Token
 from stashdbg_tui import safe
 from stashdbg_tui.widgets.folding import FoldIndex, folds
 
+_EARLY = 20
+"""Lines among which there may be one that starts closed."""
 _DEEPEST = 20
 """Levels that are indented; deeper ones are numbered."""
 _GUTTERS = {"": "", "line": "│ ", "more": "┊ "}
@@ -27,14 +31,16 @@ class PayloadLayout:
         source: The lines.
         width: Cells of a row.
         wrap: Whether lines longer than that go on in the next row.
+        closed: JSON pointers of members that are closed until someone opens them.
     """
 
-    def __init__(self, source: LineSource, width: int, wrap: bool) -> None:
+    def __init__(self, source: LineSource, width: int, wrap: bool, closed: Sequence[str] = ()) -> None:
         self.source = source
         self.width = width
         self.wrap = wrap
         self._index = FoldIndex()
         self._closed: set[int] = set()
+        self._close_at = frozenset(closed)
         self._opened: set[int] = set()
         self._level: int | None = None
         """From this depth on everything is closed that was not opened by hand."""
@@ -57,8 +63,10 @@ class PayloadLayout:
         source, index = self.source, self._index
         if source.count < index.lines + lines:
             source.extend(lines)
-        cheap = not (self.wrap or self._closed or self._level is not None)
+        cheap = not (self.wrap or self._closed or self._close_at or self._level is not None)
         for place in range(index.lines, min(index.lines + lines, source.count)):
+            if self._close_at and place < _EARLY and place not in self._opened:
+                self._close_early(place)
             index.add(1 if cheap else self._rows_of(place, source.line(place)))
         return index.lines < source.count or not source.complete
 
@@ -101,6 +109,7 @@ class PayloadLayout:
     def close_from(self, level: int | None) -> None:
         """Close everything from a depth on; None opens everything."""
         self._level = level
+        self._close_at = frozenset()
         self._closed.clear()
         self._opened.clear()
         self._restart(0)
@@ -128,6 +137,11 @@ class PayloadLayout:
         self._index.cut(line)
         self._prepared.clear()
         self._under = None
+
+    def _close_early(self, place: int) -> None:
+        line = self.source.line(place)
+        if line.depth == 1 and _opens(line) and self.source.pointer(place) in self._close_at:
+            self._closed.add(place)
 
     def _rows_of(self, place: int, line: Line) -> int:
         if self._under is not None:

@@ -6,6 +6,7 @@ screen at once and never holds a key up. What was drawn is kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -68,6 +69,7 @@ class PayloadView(LineView):
         self.match: TextMatch | None = None
         """What is marked wherever it stands."""
         self._source: LineSource | None = None
+        self._shut: Sequence[str] = ()
         self._laid: PayloadLayout | None = None
         self._left = 0
         self._widest = 0
@@ -102,9 +104,9 @@ class PayloadView(LineView):
         source = self._source
         return source.pointer(self.line) if source is not None and source.count else None
 
-    def show_lines(self, source: LineSource | None) -> None:
-        """Show lines from their start; None leaves the pane blank."""
-        before, self._source = self.row_count, source
+    def show_lines(self, source: LineSource | None, closed: Sequence[str] = ()) -> None:
+        """Show lines from their start, some members closed; None leaves the pane blank."""
+        before, self._source, self._shut = self.row_count, source, closed
         self.top = self.cursor = self._left = self._widest = 0
         self._to_end = False
         self._lay_out(before)
@@ -249,7 +251,11 @@ class PayloadView(LineView):
             self._timer.stop()
             self._timer = None
         width = self.size.width - _FRAME
-        self._laid = PayloadLayout(self._source, width, self.wrap) if self._source is not None and width > 0 else None
+        self._laid = (
+            PayloadLayout(self._source, width, self.wrap, self._shut)
+            if self._source is not None and width > 0
+            else None
+        )
         if self._laid is not None:
             self._laid.more(2 * self.page_rows)
             self._continue()
@@ -273,6 +279,11 @@ class PayloadView(LineView):
             self._move_to(layout.rows - 1)
         if layout.rows != before:
             self.refresh()
+
+    @property
+    def cursor_row(self) -> int:
+        """The row at the cursor."""
+        return self.cursor
 
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row in the cells that are visible of it."""
@@ -328,21 +339,12 @@ class PayloadView(LineView):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fold anew."""
-        self._strips.clear()
         width = self._laid.width if self._laid is not None else -1
         if self._source is not None and width != self.size.width - _FRAME:
             line = self.line
             self._lay_out()
             self.top = 0
             self.go_to_line(line)
-
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.refresh_rows(self.cursor)
-
-    def on_blur(self) -> None:
-        """Hide the cursor."""
-        self.refresh_rows(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on a line; a double click opens it."""

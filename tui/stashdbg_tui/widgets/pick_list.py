@@ -59,6 +59,11 @@ class PickList(LineView, can_focus=False):
         if not self.reveal(_LINES * self.cursor + 1, 0) and not moved:
             self.refresh_rows(_LINES * old, _LINES * old + 1, _LINES * self.cursor, _LINES * self.cursor + 1)
 
+    @property
+    def cursor_row(self) -> int:
+        """The first row of the choice at the cursor."""
+        return _LINES * self.cursor
+
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row."""
         index, second = divmod(row, _LINES)

@@ -51,14 +51,15 @@ class TabsLine(OneLine):
         room = width - used - 2  # a blank on either side
         if room > 3:
             words = self.words if self.trouble else _that_fit(self.words, room)
-            text = safe.fit(words, min(safe.cells(safe.shown(words)), room))
+            size = safe.cells(safe.shown(words))
+            text = safe.fit(words, min(size, room)) if self.trouble or size <= room else ""  # no stump of a word
             yield " " * (room + 1 - safe.cells(text)), ""
             yield text, "tabs--problem" if self.trouble else "tabs--words"
 
     def _tabs(self, width: int) -> list[tuple[str, Part]]:
         """Return the tabs' labels, short ones where the whole names leave no room."""
         whole = [(f" {number} {part} ", part) for number, part in enumerate(PARTS, 1)]
-        if sum(len(text) for text, _ in whole) + (min(len(self.words), _WORDS) if self.trouble else 0) < width:
+        if sum(len(text) for text, _ in whole) + (min(len(self.words), _WORDS) + 2 if self.trouble else 0) < width:
             return whole
         return [
             (text if part == self.part else f" {number} {_SHORT.get(part, part)}", part)

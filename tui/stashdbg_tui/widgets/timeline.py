@@ -117,6 +117,11 @@ class Timeline(LineView):
         self.match = match
         self.forget_rows()
 
+    @property
+    def cursor_row(self) -> int:
+        """The row of the event at the cursor."""
+        return self.rows.row(self.cursor)
+
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row, drawn before or drawn now."""
         position = self.rows.position(row)
@@ -195,20 +200,6 @@ class Timeline(LineView):
     def _name_widths(self, width: int) -> tuple[int, int]:
         """Return the cells of channel and key: as wide as they are, up to what a row can spare."""
         return min(self._channel_width, max(width // 10, 6)), min(self._key_width, max(width // 4, 8))
-
-    def on_focus(self) -> None:
-        """Show the cursor row as the focused one."""
-        self.refresh_rows(self.rows.row(self.cursor))
-
-    def on_blur(self) -> None:
-        """Show the cursor row as the quiet one."""
-        self.refresh_rows(self.rows.row(self.cursor))
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor in sight."""
-        super().on_resize(event)
-        if self.row_count:
-            self.reveal(self.rows.row(self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         """Choose the event clicked on; a double click looks into it."""

@@ -12,8 +12,8 @@ from stashdbg_core.formats.readers.otel.attributes import parsed
 from stashdbg_core.formats.readers.otel.facts import Attributes, Facts, usage_facts
 from stashdbg_core.formats.readers.otel.genai import agent_name
 from stashdbg_core.formats.sink import ABSENT
-from stashdbg_core.session.chat_messages import messages_of
 from stashdbg_core.session.chat_reply import reply_of
+from stashdbg_core.session.chat_request import messages_of
 
 _CHANNELS = {"LLM": "llm", "EMBEDDING": "llm", "TOOL": "tool", "AGENT": "agent"}
 

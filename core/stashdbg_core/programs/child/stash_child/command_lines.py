@@ -21,13 +21,13 @@ def name_of(argv: list[str]) -> str:
     return os.path.basename(argv[0]) if argv and argv[0] else "?"
 
 
-def environment_for(env: Any | None, seq: int, lane: str | None) -> dict[Any, Any]:
-    """Return the environment of a command, in which Python processes are recorded as part of the call ``seq``."""
+def environment_for(env: Any | None, seq: int | None, lane: str | None) -> dict[Any, Any]:
+    """Return an environment in which Python processes are recorded, as part of the call ``seq`` if there is one."""
     from .start import inherited
 
     made = dict(os.environ if env is None else env)
     text = {key: value for key, value in inherited.items() if key != "folder"}
-    text.update(STASHDBG_PARENT=str(seq), STASHDBG_PROCESS=lane or "")
+    text.update(STASHDBG_PARENT="" if seq is None else str(seq), STASHDBG_PROCESS=lane or "")
     if any(isinstance(key, bytes) for key in made):
         made = {os.fsdecode(key): os.fsdecode(value) for key, value in made.items()}
     path = made.get("PYTHONPATH")

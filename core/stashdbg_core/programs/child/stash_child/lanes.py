@@ -141,11 +141,12 @@ def before_fork() -> None:
         _forking[real.get_ident()] = _here.process or next_process()
 
 
-def after_fork_in_child() -> None:
-    """Be the process that was forked."""
+def after_fork_in_child() -> bool:
+    """Be the process that was forked; tell whether it is one of the program's own, with a lane."""
     name = _forking.get(real.get_ident())
     _forking.clear()
     become(name if name is not None else _main.name)
+    return name is not None
 
 
 def install(process_lane: str | None) -> None:

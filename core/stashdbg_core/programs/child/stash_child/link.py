@@ -142,10 +142,27 @@ class Link:
 
     def forget_connections(self) -> None:
         """Close this process's copies of the sockets it was forked with."""
-        for connection in list(self._all):
-            connection.close()
+        self._closing_inherited(lambda: None)
+
+    def go_on_in_fork(self) -> None:
+        """Have a connection of this process's own, and only then let go of those it was forked with.
+
+        So the recorder, which waits for nobody once all connections are closed, is never without one of a program that
+        goes on in another process, as a daemon does.
+        """
+        self._closing_inherited(self.hello)
+
+    def _closing_inherited(self, before: Callable[[], object]) -> None:
+        inherited = list(self._all)
         self._all = WeakSet()
         self._free = _thread._local()
+        try:
+            before()
+        except OSError:  # said when there is something to ask
+            pass
+        finally:
+            for connection in inherited:
+                connection.close()
 
     def _take(self) -> _Connection:
         free = self._free.__dict__.setdefault("connections", [])

@@ -20,7 +20,7 @@ VARIABLES = (
     "STASHDBG_HIDE",
 )
 _HOOKS = (
-    "stdin", "clock", "randomness", "processes", "workers", "guard", "endings",
+    "stdin", "clock", "randomness", "processes", "becoming", "workers", "guard", "endings",
     "http",
 )  # fmt: skip
 inherited: dict[str, str] = {}
@@ -61,10 +61,14 @@ def _lay(name: str) -> None:
 
 
 def _after_fork() -> None:
-    lanes.after_fork_in_child()
+    is_own = lanes.after_fork_in_child()
     link = calls.link()
-    if link is not None:
-        link.process = lanes.process()
+    if link is None:
+        return
+    link.process = lanes.process()
+    if is_own and not link.gone:
+        link.go_on_in_fork()
+    else:
         link.forget_connections()
 
 

@@ -14,9 +14,9 @@ from stashdbg_core.fork import fork_with, plan_fork
 from stashdbg_core.model import Recording
 from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.continuing_run import Name
-from stashdbg_core.programs.endings import EndGroup, RunEnd, grouped, run_end
+from stashdbg_core.programs.experiments.endings import EndGroup, RunEnd, grouped, run_end
+from stashdbg_core.programs.experiments.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
 from stashdbg_core.programs.preview import Preview, preview
-from stashdbg_core.programs.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
 from stashdbg_core.programs.trust import remember_fork
 from stashdbg_core.session.fork_edit import start_edit
 from stashdbg_core.session.words import counted

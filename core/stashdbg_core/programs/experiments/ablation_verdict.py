@@ -16,9 +16,9 @@ from stashdbg_core.diff.preview import preview
 from stashdbg_core.diff.structure import Nothing
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.programs.endings import said_by
-from stashdbg_core.programs.neutral import is_carried
-from stashdbg_core.programs.parting import parted
+from stashdbg_core.programs.experiments.endings import said_by
+from stashdbg_core.programs.experiments.neutral import is_carried
+from stashdbg_core.programs.experiments.parting import parted
 from stashdbg_core.session.last_change import PayloadPart
 from stashdbg_core.session.pointers import Absent, resolve
 

@@ -20,10 +20,10 @@ from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.programs.command import Command
 from stashdbg_core.programs.counts import UNHOOKED
-from stashdbg_core.programs.parting import parted
-from stashdbg_core.programs.pins import CAUSES, Cause, cause_of
+from stashdbg_core.programs.experiments.parting import parted
+from stashdbg_core.programs.experiments.pins import CAUSES, Cause, cause_of
+from stashdbg_core.programs.experiments.trials import Outcome, Progress, Settings, Trial, Trials
 from stashdbg_core.programs.replaying_run import REFUSED
-from stashdbg_core.programs.trials import Outcome, Progress, Settings, Trial, Trials
 from stashdbg_core.replay.divergence import Divergence
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.open import open_recording

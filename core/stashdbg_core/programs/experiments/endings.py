@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from stashdbg_core.canonical import Json, canonical_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, RecordedEvent, Recording
-from stashdbg_core.programs.trials import Outcome
+from stashdbg_core.programs.experiments.trials import Outcome
 from stashdbg_core.replay.divergence import DivergenceReport
 from stashdbg_core.session.chat_messages import Message
 from stashdbg_core.session.chat_reply import reply_of

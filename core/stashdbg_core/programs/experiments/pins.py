@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from stashdbg_core.programs.parting import common_start
+from stashdbg_core.programs.experiments.parting import common_start
 
 CauseKind: TypeAlias = Literal[
     "changed", "order", "address", "random", "clock", "temporary", "number", "read", "connection", "path", "outside"

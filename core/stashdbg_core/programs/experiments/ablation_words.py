@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from stashdbg_core.programs.ablate import AblationPlan
-from stashdbg_core.programs.ablation_verdict import PartVerdict, Verdict
+from stashdbg_core.programs.experiments.ablate import AblationPlan
+from stashdbg_core.programs.experiments.ablation_verdict import PartVerdict, Verdict
 
 
 def verdict_words(verdict: Verdict) -> str:

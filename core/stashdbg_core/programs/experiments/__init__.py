@@ -1,0 +1,1 @@
+"""One program run many times, and what the runs have in common: sweep, ablate, doctor. Nothing below knows of it."""
