@@ -14,8 +14,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from stashdbg import fork, open_recording, write_recording
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.runs import trust
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_tui.app import StashApp
 
 PAGE = Path(__file__).parent.parent / "docs" / "programs.md"

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         plain, begun = plain_record(words), None
         if plain is not None:
-            from stashdbg_core.programs.head_start import head_start, may_be_recorded
+            from stashdbg_core.programs.runs.head_start import head_start, may_be_recorded
 
             begun = head_start(plain[0])
             if begun is not None and may_be_recorded(plain[1]):

@@ -69,8 +69,8 @@ def command(
     from stashdbg_core.errors import invalid_input
     from stashdbg_core.programs.experiments.ablate import ablate, plan_ablation
     from stashdbg_core.programs.experiments.trials import Settings, Trials
-    from stashdbg_core.programs.rerunning import command_of
-    from stashdbg_core.programs.secrets import secrets_of
+    from stashdbg_core.programs.runs.rerunning import command_of
+    from stashdbg_core.programs.tapes.secrets import secrets_of
     from stashdbg_core.redact.user_rules import rule_set
 
     if not at:

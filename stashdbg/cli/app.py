@@ -17,7 +17,7 @@ from stashdbg.cli.plain_record import plain_record
 from stashdbg_core.errors import ErrorCode, StashError
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.head_start import HeadStart
+    from stashdbg_core.programs.runs.head_start import HeadStart
 
 TRACEBACK_VARIABLE = "STASHDBG_TRACEBACK"
 _NAME = "stashdbg"

@@ -28,8 +28,8 @@ from stashdbg.cli.programs import (
 from stashdbg.cli.redaction import RulesOption
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.preview import Preview
-    from stashdbg_core.programs.runs import ProgramRun
+    from stashdbg_core.programs.runs.preview import Preview
+    from stashdbg_core.programs.runs.program_run import ProgramRun
 
 
 def command(
@@ -55,9 +55,9 @@ def command(
 
     With --json the program's own output goes to standard error.
     """
-    from stashdbg_core.programs.preview import preview
-    from stashdbg_core.programs.rerunning import command_of, continue_program, rerun_of
-    from stashdbg_core.programs.secrets import secrets_of
+    from stashdbg_core.programs.runs.preview import preview
+    from stashdbg_core.programs.runs.rerunning import command_of, continue_program, rerun_of
+    from stashdbg_core.programs.tapes.secrets import secrets_of
     from stashdbg_core.redact.user_rules import rule_set
 
     recording = load_recording(file, limit)
@@ -106,7 +106,7 @@ def _ended(run: ProgramRun, *, as_json: bool) -> int:
     """Say how it went; a program that parted from the recording before the fork point did not run on."""
     result = run.wait()
     if not result.hooked:
-        from stashdbg_core.programs.runs import unhooked
+        from stashdbg_core.programs.runs.program_run import unhooked
 
         narrate_error(unhooked(run.command))
         return exit_codes.DIFFERENT

@@ -13,9 +13,9 @@ from stashdbg_core.errors import invalid_input
 
 if TYPE_CHECKING:
     from stashdbg_core.model import Recording
-    from stashdbg_core.programs.command import Command
     from stashdbg_core.programs.experiments.doctor import Diagnosis, Difference
     from stashdbg_core.programs.experiments.trials import Settings
+    from stashdbg_core.programs.process.command import Command
 
 _SHOWN = 12
 _LABEL = 10
@@ -34,7 +34,7 @@ def diagnose(
     """Run a program several times and print what differs; return the exit code."""
     from stashdbg_core.programs.experiments.doctor import examine
     from stashdbg_core.programs.experiments.trials import Trials
-    from stashdbg_core.programs.runs import unhooked
+    from stashdbg_core.programs.runs.program_run import unhooked
 
     if times is None:
         raise invalid_input(f"{'--live' if live else '--jobs'} goes with --times", hint="say how often: --times 5")

@@ -67,7 +67,7 @@ def command(
     if dry_run:
         _report(recording, plan, override, None, as_json=as_json)
         return 0
-    from stashdbg_core.programs.trust import remember_fork
+    from stashdbg_core.programs.runs.trust import remember_fork
     from stashdbg_core.store.writer import write_recording
 
     written = write_recording(fork_with(recording, plan, override), _target(file, output, run))

@@ -13,7 +13,7 @@ from stashdbg_core.sanitize import shorten
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stashdbg_core.programs.runs import RunResult
+    from stashdbg_core.programs.runs.program_run import RunResult
     from stashdbg_core.replay import DivergenceReport
 
 _MESSAGE = 300
@@ -50,7 +50,7 @@ def confirmed(question: str) -> bool:
 
 def narrate_recording(path: Path, result: RunResult) -> None:
     """Name the recording of a run, and say in a line what is in it, and what is not."""
-    from stashdbg_core.programs.counts import run_counts
+    from stashdbg_core.programs.runs.counts import run_counts
     from stashdbg_core.store.open import open_recording
 
     words = run_counts(open_recording(path), result.notes).words()

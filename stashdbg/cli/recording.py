@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stashdbg.cli.program_words import narrate_error, narrate_recording, say
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.head_start import HeadStart
+    from stashdbg_core.programs.runs.head_start import HeadStart
     from stashdbg_core.redact.rule_file import RuleSet
 
 
@@ -38,7 +38,7 @@ def record(
         StashError: It cannot be started, or the recording cannot be written.
     """
     try:
-        from stashdbg_core.programs.starting import record_program
+        from stashdbg_core.programs.runs.starting import record_program
 
         path, wanted = Path(output), _rules(rules)
         run = record_program(program, path, rules=wanted, force=force, say=say, streams="ours", begun=begun)
@@ -48,8 +48,8 @@ def record(
             begun.abandon()
         raise
     # While the program runs there is time.
-    from stashdbg_core.programs import counts  # noqa: F401
-    from stashdbg_core.programs.runs import unhooked
+    from stashdbg_core.programs.runs import counts  # noqa: F401
+    from stashdbg_core.programs.runs.program_run import unhooked
 
     if begun is not None:
         begun.settle()

@@ -40,8 +40,8 @@ def command(
     With --json the program's own output goes to standard error. With --times the exit code is 1 if runs differ, else 0,
     and the program's output is compared, not shown.
     """
-    from stashdbg_core.programs.rerunning import command_of, replay_program
-    from stashdbg_core.programs.runs import unhooked
+    from stashdbg_core.programs.runs.program_run import unhooked
+    from stashdbg_core.programs.runs.rerunning import command_of, replay_program
     from stashdbg_core.redact.user_rules import rule_set
 
     if on_divergence not in _CHOICES:

@@ -69,8 +69,8 @@ def command(
     """Run a fork on many times, each as `continue` does, and group the runs that end alike, the largest group first."""
     from stashdbg_core.programs.experiments.sweep import plan_sweep, sweep
     from stashdbg_core.programs.experiments.trials import Settings, Trials
-    from stashdbg_core.programs.rerunning import command_of, rerun_of
-    from stashdbg_core.programs.secrets import secrets_of
+    from stashdbg_core.programs.runs.rerunning import command_of, rerun_of
+    from stashdbg_core.programs.tapes.secrets import secrets_of
     from stashdbg_core.redact.user_rules import rule_set
 
     folder = folder_of(file, output, "sweep")
@@ -114,7 +114,7 @@ def _values(given: list[str] | None, value_file: str | None) -> list[Json]:
 
 
 def _ended(found: Sweep, *, as_json: bool) -> int:
-    from stashdbg_core.programs.runs import unhooked
+    from stashdbg_core.programs.runs.program_run import unhooked
 
     silent = [run for run in found.runs if run.path is None]
     if silent:

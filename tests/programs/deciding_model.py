@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_core.store.open import open_recording
 
 AGENT = """

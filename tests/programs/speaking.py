@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Answering
-from stashdbg_core.programs.continuing_run import ContinuingRun
-from stashdbg_core.programs.recording_run import RecordingRun
-from stashdbg_core.programs.replaying_run import ReplayingRun
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.server import Server
-from stashdbg_core.programs.tape import ProgramTape, masking_of
+from stashdbg_core.programs.runs.continuing_run import ContinuingRun
+from stashdbg_core.programs.runs.recording_run import RecordingRun
+from stashdbg_core.programs.runs.replaying_run import ReplayingRun
+from stashdbg_core.programs.tapes.answering import Answering
+from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.server import Server
+from stashdbg_core.programs.tapes.tape import ProgramTape, masking_of
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.store.open import open_recording
 

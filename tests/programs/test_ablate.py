@@ -14,7 +14,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.programs.experiments.ablate import plan_ablation
 from stashdbg_core.programs.experiments.ablation_verdict import Observed, judged
 from stashdbg_core.programs.experiments.neutral import NEUTRAL, is_carried, neutralised
-from stashdbg_core.programs.rerunning import command_of
+from stashdbg_core.programs.runs.rerunning import command_of
 from stashdbg_core.session.stream_message import stream_message
 from stashdbg_core.session.why_wanted import Evidence
 from stashdbg_core.store.open import open_recording

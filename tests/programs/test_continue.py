@@ -10,10 +10,10 @@ import pytest
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.preview import preview
-from stashdbg_core.programs.rerunning import rerun_of
-from stashdbg_core.programs.secrets import secrets_of
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.preview import preview
+from stashdbg_core.programs.runs.rerunning import rerun_of
+from stashdbg_core.programs.tapes.secrets import secrets_of
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 from tests.programs.speaking import Speaker, continuing, events, recorded, serving

@@ -10,7 +10,7 @@ import pytest
 
 from stashdbg.cli.app import run as stashdbg
 from stashdbg_core.programs.experiments.pins import cause_of
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.runs.starting import record_program
 from tests.programs.deciding_model import deciding_server, recorded_agent
 
 FLAKY = """

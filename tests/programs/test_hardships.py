@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from stashdbg_core.fork import fork
-from stashdbg_core.programs.rerunning import command_of, continue_program, replay_program
-from stashdbg_core.programs.runs import ProgramRun
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.runs.program_run import ProgramRun
+from stashdbg_core.programs.runs.rerunning import command_of, continue_program, replay_program
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_core.store.open import open_recording
 from tests.programs.local_server import LocalServer, local_server
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from stashdbg_core.programs.head_start import config_folders, head_start
-from stashdbg_core.programs.recording_run import RecordingRun
-from stashdbg_core.programs.server import Server
-from stashdbg_core.programs.tape import ProgramTape, masking_of
+from stashdbg_core.programs.runs.head_start import config_folders, head_start
+from stashdbg_core.programs.runs.recording_run import RecordingRun
+from stashdbg_core.programs.tapes.server import Server
+from stashdbg_core.programs.tapes.tape import ProgramTape, masking_of
 from stashdbg_core.store.open import open_recording
 from tests.programs.speaking import SEED, Speaker, events
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.programs.rerunning import command_of, replay_program
-from stashdbg_core.programs.runs import ProgramRun, RunResult
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.runs.program_run import ProgramRun, RunResult
+from stashdbg_core.programs.runs.rerunning import command_of, replay_program
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_core.store.open import open_recording
 from tests.programs.local_server import BIG, local_server
 

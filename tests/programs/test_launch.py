@@ -19,13 +19,13 @@ import pytest
 from stashdbg.cli.app import run
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.child_environment import environment
-from stashdbg_core.programs.command import new_command
-from stashdbg_core.programs.python_command import isolating_flag
-from stashdbg_core.programs.rerunning import command_of, continue_program, replay_program
-from stashdbg_core.programs.runs import ProgramRun, RunResult, unhooked
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.process.child_environment import environment
+from stashdbg_core.programs.process.command import new_command
+from stashdbg_core.programs.process.python_command import isolating_flag
+from stashdbg_core.programs.runs import trust
+from stashdbg_core.programs.runs.program_run import ProgramRun, RunResult, unhooked
+from stashdbg_core.programs.runs.rerunning import command_of, continue_program, replay_program
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 from tests.programs.local_server import LocalServer, local_server
@@ -165,7 +165,7 @@ def test_a_run_can_be_watched_and_stopped() -> None:
 
 
 def test_a_program_told_to_stop_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stashdbg_core.programs.runs._PATIENCE", 0.2)
+    monkeypatch.setattr("stashdbg_core.programs.runs.program_run._PATIENCE", 0.2)
     Path("once.py").write_text("import time\ntime.time()\n")
     record("once.py")
     hangs = "import threading, time\ntime.time()\nthreading.Thread(target=lambda: time.time()).start()\n"
@@ -288,7 +288,7 @@ def until(condition: Callable[[], bool]) -> None:
 def test_a_forked_worker_takes_signals_for_itself() -> None:
     code = """
 import os, signal
-from stashdbg_core.programs.passed_on import PassedOn
+from stashdbg_core.programs.process.passed_on import PassedOn
 class Program:
     def send_signal(self, number): print("passed on", number, flush=True)
 signals = PassedOn()

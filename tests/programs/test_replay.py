@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.server import Server
+from stashdbg_core.programs.tapes.server import Server
 from stashdbg_core.store.open import open_recording
 from tests.programs.speaking import Speaker, recorded, replaying, serving
 

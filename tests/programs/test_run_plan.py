@@ -11,13 +11,13 @@ import pytest
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.parents import parent_of
-from stashdbg_core.programs.run_output import OutputTail
-from stashdbg_core.programs.run_plan import RunWishes, new_path, offer_run, plan_run, preview_run
-from stashdbg_core.programs.runs import RunResult
-from stashdbg_core.programs.watched_run import WatchedRun, ending_words
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.process.run_output import OutputTail
+from stashdbg_core.programs.runs import trust
+from stashdbg_core.programs.runs.parents import parent_of
+from stashdbg_core.programs.runs.program_run import RunResult
+from stashdbg_core.programs.runs.run_plan import RunWishes, new_path, offer_run, plan_run, preview_run
+from stashdbg_core.programs.runs.watched_run import WatchedRun, ending_words
 from stashdbg_core.replay.divergence import Divergence, DivergenceReport
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording

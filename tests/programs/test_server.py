@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stashdbg_core.programs.frames import MAX_BODY, MAX_FRAME
-from stashdbg_core.programs.server import Server
+from stashdbg_core.programs.tapes.server import Server
+from stashdbg_core.programs.wire.frames import MAX_BODY, MAX_FRAME
 from stashdbg_core.store.open import open_recording
 from tests.programs.speaking import SEED, Speaker, events, recorded
 

@@ -15,11 +15,11 @@ import pytest
 from stashdbg.cli.app import run as stashdbg
 from stashdbg_core.errors import StashError
 from stashdbg_core.fork import fork
-from stashdbg_core.programs.continuing_run import WhatIf
 from stashdbg_core.programs.experiments.sweep import plan_sweep, sweep
 from stashdbg_core.programs.experiments.trials import Trial, Trials
-from stashdbg_core.programs.rerunning import command_of
-from stashdbg_core.programs.trust import was_recorded_here
+from stashdbg_core.programs.runs.continuing_run import WhatIf
+from stashdbg_core.programs.runs.rerunning import command_of
+from stashdbg_core.programs.runs.trust import was_recorded_here
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 from tests.programs.deciding_model import DecidingServer, deciding_server, recorded_agent
@@ -124,7 +124,7 @@ def test_what_cannot_be_swept_is_refused(server: DecidingServer) -> None:
 
 def test_a_trial_can_be_sent_to_another_process() -> None:
     from stashdbg_core.fork import override_of_value
-    from stashdbg_core.programs.command import new_command
+    from stashdbg_core.programs.process.command import new_command
 
     trial = Trial("continue", Path("a"), new_command(["python"]), Path("b"), what_if=WhatIf({3: override_of_value(1)}))
     assert pickle.loads(pickle.dumps(trial)) == trial

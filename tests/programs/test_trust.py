@@ -14,8 +14,8 @@ import pytest
 
 from stashdbg.cli.app import run
 from stashdbg_core.errors import StashError
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.command import recorded_command
+from stashdbg_core.programs.process.command import recorded_command
+from stashdbg_core.programs.runs import trust
 from stashdbg_core.store.open import open_recording
 
 
@@ -81,7 +81,7 @@ def test_processes_that_end_together_are_all_known(state: Path, planted: Callabl
     state.parent.mkdir(parents=True)
     state.write_text("0" * 30)  # half a line, left by a power cut
     state.chmod(0o600)
-    code = "import sys; from pathlib import Path; from stashdbg_core.programs import trust\n"
+    code = "import sys; from pathlib import Path; from stashdbg_core.programs.runs import trust\n"
     code += "sys.stdin.read()\nfor name in sys.argv[1:]: trust.remember(Path(name))"
     each = [
         subprocess.Popen([sys.executable, "-c", code, *map(str, files[start::2])], stdin=subprocess.PIPE)

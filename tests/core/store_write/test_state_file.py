@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stashdbg_core.formats.recent import RecentFiles
-from stashdbg_core.programs import trust
+from stashdbg_core.programs.runs import trust
 from stashdbg_core.store import state_file
 
 

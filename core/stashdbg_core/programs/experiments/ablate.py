@@ -17,13 +17,13 @@ from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.fork.override import Override
 from stashdbg_core.fork.places import find_event
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.continuing_run import WhatIf
 from stashdbg_core.programs.experiments.ablation_verdict import Observed, Verdict, judged, observed
 from stashdbg_core.programs.experiments.endings import live_calls
 from stashdbg_core.programs.experiments.neutral import Neutral, neutralised
 from stashdbg_core.programs.experiments.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
-from stashdbg_core.programs.runs import unhooked
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.continuing_run import WhatIf
+from stashdbg_core.programs.runs.program_run import unhooked
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.last_change import PayloadPart
 from stashdbg_core.session.tasks import Task

@@ -18,12 +18,12 @@ from stashdbg_core.diff import NOTHING, FieldChange, diff_recordings
 from stashdbg_core.diff.preview import preview
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.counts import UNHOOKED
 from stashdbg_core.programs.experiments.parting import parted
 from stashdbg_core.programs.experiments.pins import CAUSES, Cause, cause_of
 from stashdbg_core.programs.experiments.trials import Outcome, Progress, Settings, Trial, Trials
-from stashdbg_core.programs.replaying_run import REFUSED
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.counts import UNHOOKED
+from stashdbg_core.programs.runs.replaying_run import REFUSED
 from stashdbg_core.replay.divergence import Divergence
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.open import open_recording
@@ -246,7 +246,7 @@ def _live_differences(outcomes: Sequence[Outcome]) -> Iterator[Difference]:
         for row in result.differing:
             event = result.event_a(row) or result.event_b(row)
             assert event is not None
-            if event.channel in MEASURED_CHANNELS or event.parent is not None or row.kind == "moved":
+            if event.channel in MEASURED_CHANNELS or event.parent is not None or row.kind in ("moved", "measured"):
                 continue
             name = f"{event.channel} {event.key}"
             changes = result.changes(row, 1)

@@ -12,12 +12,12 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.fork import fork_with, plan_fork
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.continuing_run import Name
 from stashdbg_core.programs.experiments.endings import EndGroup, RunEnd, grouped, run_end
 from stashdbg_core.programs.experiments.trials import Outcome, Progress, Settings, Trial, Trials, run_folder
-from stashdbg_core.programs.preview import Preview, preview
-from stashdbg_core.programs.trust import remember_fork
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.continuing_run import Name
+from stashdbg_core.programs.runs.preview import Preview, preview
+from stashdbg_core.programs.runs.trust import remember_fork
 from stashdbg_core.session.fork_edit import start_edit
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.writer import write_recording

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Literal
 
 from stashdbg_core.errors import invalid_input
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.continuing_run import Name, WhatIf
-from stashdbg_core.programs.rerunning import continue_program, record_again, replay_program
-from stashdbg_core.programs.runs import Output, ProgramRun, RunResult
-from stashdbg_core.programs.secrets import Secrets
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.continuing_run import Name, WhatIf
+from stashdbg_core.programs.runs.program_run import Output, ProgramRun, RunResult
+from stashdbg_core.programs.runs.rerunning import continue_program, record_again, replay_program
+from stashdbg_core.programs.tapes.secrets import Secrets
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.replay.ignore import IgnorePattern
 from stashdbg_core.sanitize import shorten

@@ -12,14 +12,14 @@ import gc
 import os
 import sys
 
-from stashdbg_core.programs.child_environment import environment, hash_seed_of
-from stashdbg_core.programs.door import Door
-from stashdbg_core.programs.passed_on import PassedOn
-from stashdbg_core.programs.python_command import is_python, isolating_flag
+from stashdbg_core.programs.process.child_environment import environment, hash_seed_of
+from stashdbg_core.programs.process.passed_on import PassedOn
+from stashdbg_core.programs.process.python_command import is_python, isolating_flag
+from stashdbg_core.programs.wire.door import Door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from stashdbg_core.programs.server import Server
+    from stashdbg_core.programs.tapes.server import Server
 
 _SWITCH_S = 0.005
 """Python's own interval at which threads take turns."""
@@ -132,7 +132,7 @@ def head_start(argv: tuple[str, ...]) -> HeadStart | None:
         return None
     process = Started(pid)
     signals.pass_to(process)
-    from stashdbg_core.programs.server import Server
+    from stashdbg_core.programs.tapes.server import Server
 
     # What is loaded from here on is not to hold up the threads that answer.
     gc.disable()

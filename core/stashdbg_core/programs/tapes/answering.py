@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.model import RETURN, THROW
-from stashdbg_core.programs.frames import Answer, Hello, Mode, Origin
-from stashdbg_core.programs.protocol import (
+from stashdbg_core.programs.wire.frames import Answer, Hello, Mode, Origin
+from stashdbg_core.programs.wire.protocol import (
     SOFT,
     UNSET,
     CallAsked,
@@ -31,7 +31,7 @@ from stashdbg_core.programs.protocol import (
 )
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.tape import ProgramTape
+    from stashdbg_core.programs.tapes.tape import ProgramTape
     from stashdbg_core.replay.divergence import DivergenceReport
 
 Say = Callable[[str, str], None]

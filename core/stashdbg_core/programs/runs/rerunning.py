@@ -10,17 +10,17 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.fork.digest import recording_digest
 from stashdbg_core.model import THROW, Recording
-from stashdbg_core.programs.answering import Say
-from stashdbg_core.programs.command import Command, recorded_command
-from stashdbg_core.programs.continuing_run import ContinuingRun, Name, OnEarlyCall, WhatIf
-from stashdbg_core.programs.launch import Streams
-from stashdbg_core.programs.recording_run import RecordingRun
-from stashdbg_core.programs.replaying_run import OnDivergence, ReplayingRun
-from stashdbg_core.programs.runs import Output, ProgramRun
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.starting import quiet
-from stashdbg_core.programs.tape import ProgramTape, masking_of
-from stashdbg_core.programs.trust import runnable_command
+from stashdbg_core.programs.process.command import Command, recorded_command
+from stashdbg_core.programs.process.launch import Streams
+from stashdbg_core.programs.runs.continuing_run import ContinuingRun, Name, OnEarlyCall, WhatIf
+from stashdbg_core.programs.runs.program_run import Output, ProgramRun
+from stashdbg_core.programs.runs.recording_run import RecordingRun
+from stashdbg_core.programs.runs.replaying_run import OnDivergence, ReplayingRun
+from stashdbg_core.programs.runs.starting import quiet
+from stashdbg_core.programs.runs.trust import runnable_command
+from stashdbg_core.programs.tapes.answering import Say
+from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.tape import ProgramTape, masking_of
 from stashdbg_core.record.masking import Redaction
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.replay.ignore import IgnorePattern

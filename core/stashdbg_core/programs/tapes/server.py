@@ -13,8 +13,8 @@ import threading
 import time
 
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.programs.door import Door
-from stashdbg_core.programs.frames import (
+from stashdbg_core.programs.wire.door import Door
+from stashdbg_core.programs.wire.frames import (
     Answer,
     Hello,
     Mode,
@@ -30,7 +30,7 @@ from stashdbg_core.programs.frames import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from stashdbg_core.programs.answering import Answering
+    from stashdbg_core.programs.tapes.answering import Answering
 
 _QUIET = 0.5
 """Seconds without a message after which processes that outlive the program are waited for no longer."""

@@ -19,13 +19,13 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.fork.override import Override
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Asked, Say
-from stashdbg_core.programs.frames import Answer, Mode, Origin
-from stashdbg_core.programs.recording_run import RecordingRun
-from stashdbg_core.programs.replaying_run import divergence_answer, refusal, served_answer
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.serving import Missed, Served, Serving
-from stashdbg_core.programs.tape import ProgramTape
+from stashdbg_core.programs.runs.recording_run import RecordingRun
+from stashdbg_core.programs.runs.replaying_run import divergence_answer, refusal, served_answer
+from stashdbg_core.programs.tapes.answering import Asked, Say
+from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.serving import Missed, Served, Serving
+from stashdbg_core.programs.tapes.tape import ProgramTape
+from stashdbg_core.programs.wire.frames import Answer, Mode, Origin
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.masking import DEFAULT, Redaction
 from stashdbg_core.replay.divergence import DivergenceReport

@@ -16,8 +16,8 @@ from typing import Any
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.child_environment import LARGEST_HASH_SEED, hash_seed_of
-from stashdbg_core.programs.python_command import isolating_flag
+from stashdbg_core.programs.process.child_environment import LARGEST_HASH_SEED, hash_seed_of
+from stashdbg_core.programs.process.python_command import isolating_flag
 from stashdbg_core.sanitize import shorten
 
 _SEED = re.compile(r"[0-9a-f]{64}")

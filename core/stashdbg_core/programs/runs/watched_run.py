@@ -12,10 +12,10 @@ from pathlib import Path
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Say
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.run_output import OutputTail
-from stashdbg_core.programs.runs import Output, ProgramRun, RunResult, unhooked
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.process.run_output import OutputTail
+from stashdbg_core.programs.runs.program_run import Output, ProgramRun, RunResult, unhooked
+from stashdbg_core.programs.tapes.answering import Say
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.following import Follower
 from stashdbg_core.session.words import counted

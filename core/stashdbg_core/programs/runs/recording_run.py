@@ -8,9 +8,9 @@ from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RETURN, THROW
-from stashdbg_core.programs.answering import UNCAUGHT, Answering, Asked, Say
-from stashdbg_core.programs.frames import Answer, Hello, Mode, Origin
-from stashdbg_core.programs.tape import ProgramTape
+from stashdbg_core.programs.tapes.answering import UNCAUGHT, Answering, Asked, Say
+from stashdbg_core.programs.tapes.tape import ProgramTape
+from stashdbg_core.programs.wire.frames import Answer, Hello, Mode, Origin
 from stashdbg_core.record.call import Call
 from stashdbg_core.tags import EXCEPTION, TAG
 

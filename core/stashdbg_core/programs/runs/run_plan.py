@@ -13,14 +13,14 @@ from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Say
-from stashdbg_core.programs.command import Command, recorded_command
-from stashdbg_core.programs.launch import Streams
-from stashdbg_core.programs.preview import Preview, preview
-from stashdbg_core.programs.rerunning import command_of, continue_program, rerun_of
-from stashdbg_core.programs.runs import Output, ProgramRun
-from stashdbg_core.programs.secrets import secrets_of
-from stashdbg_core.programs.trust import runnable_command
+from stashdbg_core.programs.process.command import Command, recorded_command
+from stashdbg_core.programs.process.launch import Streams
+from stashdbg_core.programs.runs.preview import Preview, preview
+from stashdbg_core.programs.runs.program_run import Output, ProgramRun
+from stashdbg_core.programs.runs.rerunning import command_of, continue_program, rerun_of
+from stashdbg_core.programs.runs.trust import runnable_command
+from stashdbg_core.programs.tapes.answering import Say
+from stashdbg_core.programs.tapes.secrets import secrets_of
 from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import sanitize_line
 from stashdbg_core.store.atomic import free_path, safe_file_name

@@ -15,9 +15,9 @@ from stashdbg_core.calls import MEASURED_CHANNELS
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.programs.command import Command
-from stashdbg_core.programs.continuing_run import Name
-from stashdbg_core.programs.parents import parent_of
+from stashdbg_core.programs.process.command import Command
+from stashdbg_core.programs.runs.continuing_run import Name
+from stashdbg_core.programs.runs.parents import parent_of
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.words import counted

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any, Literal, TypeAlias
 
 from stashdbg_core.errors import StashError, not_found
-from stashdbg_core.programs.command import Command
+from stashdbg_core.programs.process.command import Command
 from stashdbg_core.sanitize import shorten
 
 Streams: TypeAlias = Literal["ours", "errors", "pipes"]

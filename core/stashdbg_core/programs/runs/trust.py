@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.command import Command, placeholder_in, recorded_command
+from stashdbg_core.programs.process.command import Command, placeholder_in, recorded_command
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.atomic import write_atomic
 from stashdbg_core.store.state_file import changing

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stashdbg_core.programs.answering import Answering, Say
-from stashdbg_core.programs.command import new_command
-from stashdbg_core.programs.head_start import HeadStart, has_room
-from stashdbg_core.programs.launch import Streams
-from stashdbg_core.programs.runs import Output, ProgramRun
+from stashdbg_core.programs.process.command import new_command
+from stashdbg_core.programs.process.launch import Streams
+from stashdbg_core.programs.runs.head_start import HeadStart, has_room
+from stashdbg_core.programs.runs.program_run import Output, ProgramRun
+from stashdbg_core.programs.tapes.answering import Answering, Say
 
 if TYPE_CHECKING:
     from stashdbg_core.redact.rule_file import RuleSet
@@ -54,8 +54,8 @@ def record_program(
 
     def answering() -> Answering:
         from stashdbg_core.exchange import naming  # noqa: F401 -- the first request should not wait for it
-        from stashdbg_core.programs.recording_run import RecordingRun
-        from stashdbg_core.programs.tape import ProgramTape, masking_of
+        from stashdbg_core.programs.runs.recording_run import RecordingRun
+        from stashdbg_core.programs.tapes.tape import ProgramTape, masking_of
 
         masking = masking_of(None if rules is None else rules())
         tape = ProgramTape(path, masking, {"command": command.to_json()}, force=force, say=say)

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.answering import Answering
-from stashdbg_core.programs.child_environment import environment
-from stashdbg_core.programs.command import Command, isolated
-from stashdbg_core.programs.frames import Mode
-from stashdbg_core.programs.head_start import HeadStart, Started
-from stashdbg_core.programs.launch import Streams, exit_code, exit_facts, read_output, start
-from stashdbg_core.programs.passed_on import PassedOn
-from stashdbg_core.programs.python_command import isolating_flag
-from stashdbg_core.programs.server import Server
+from stashdbg_core.programs.process.child_environment import environment
+from stashdbg_core.programs.process.command import Command, isolated
+from stashdbg_core.programs.process.launch import Streams, exit_code, exit_facts, read_output, start
+from stashdbg_core.programs.process.passed_on import PassedOn
+from stashdbg_core.programs.process.python_command import isolating_flag
+from stashdbg_core.programs.runs import trust
+from stashdbg_core.programs.runs.head_start import HeadStart, Started
+from stashdbg_core.programs.tapes.answering import Answering
+from stashdbg_core.programs.tapes.server import Server
+from stashdbg_core.programs.wire.frames import Mode
 
 if TYPE_CHECKING:
     from stashdbg_core.replay.divergence import DivergenceReport

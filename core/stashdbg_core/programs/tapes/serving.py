@@ -18,8 +18,8 @@ from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import THROW, EventSequence, RecordedEvent, Recording
-from stashdbg_core.programs.protocol import SOFT
-from stashdbg_core.programs.served import outcome_tree
+from stashdbg_core.programs.tapes.served import outcome_tree
+from stashdbg_core.programs.wire.protocol import SOFT
 from stashdbg_core.record.masking import Redaction
 from stashdbg_core.replay.divergence import Divergence, DivergenceReport, Nearest, call_name
 from stashdbg_core.replay.findings import MOST_MISSING, Findings

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
+CHILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "child")
 """The folder that a program's Python loads."""
 LARGEST_HASH_SEED = 2**32 - 1
 _OURS = "STASHDBG_"

@@ -14,7 +14,7 @@ from msgspec import Meta
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.parse import parse_tolerant
-from stashdbg_core.programs.frames import LARGEST_SEQ, LONGEST_PLACE
+from stashdbg_core.programs.wire.frames import LARGEST_SEQ, LONGEST_PLACE
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.limits import Limits
 

@@ -9,10 +9,10 @@ from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import ErrorCode, StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.answering import Answering, Asked, Say
-from stashdbg_core.programs.frames import Answer, Mode, Origin
-from stashdbg_core.programs.served import call_answer, http_answer
-from stashdbg_core.programs.serving import Missed, Served, Serving
+from stashdbg_core.programs.tapes.answering import Answering, Asked, Say
+from stashdbg_core.programs.tapes.served import call_answer, http_answer
+from stashdbg_core.programs.tapes.serving import Missed, Served, Serving
+from stashdbg_core.programs.wire.frames import Answer, Mode, Origin
 from stashdbg_core.record.masking import DEFAULT, Redaction
 from stashdbg_core.replay.divergence import DivergenceReport
 from stashdbg_core.replay.ignore import IgnorePattern

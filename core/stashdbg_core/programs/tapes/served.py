@@ -8,7 +8,7 @@ from stashdbg_core.exchange.bodies import ResponseParts, bytes_tag, response_par
 from stashdbg_core.exchange.rpc import addressed
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
-from stashdbg_core.programs.frames import Answer
+from stashdbg_core.programs.wire.frames import Answer
 from stashdbg_core.replay.outcomes import event_name
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.tags import DROPPED, EXCEPTION, PENDING, TAG, UNSTORABLE

@@ -17,8 +17,8 @@ from stashdbg_core.calls import ABSENT, CallOptions
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.secrets import Secrets
-from stashdbg_core.programs.stream_secrets import masked_stream
+from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.stream_secrets import masked_stream
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.capture import Capture, Kind
 from stashdbg_core.record.ledger import JournalLedger

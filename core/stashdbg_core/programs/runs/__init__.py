@@ -1,0 +1,1 @@
+"""Runs of programs: recorded, replayed, continued from a fork; what they will do, and who may start one."""

@@ -1,0 +1,1 @@
+"""The protocol between a program and its recorder: the socket, its frames, its messages."""
