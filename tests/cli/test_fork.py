@@ -287,3 +287,12 @@ def test_standard_input_needs_a_name_for_the_fork(process: Command, recording: P
     done = process("fork", "-", "--at", "1", "-o", str(tmp_path / "out.json"), given=recording.read_bytes())
     assert done.returncode == 0
     assert len(open_recording(tmp_path / "out.json").events) == 1
+
+
+def test_what_a_long_value_becomes_is_told_by_the_places_that_differ(stashdbg: Command, recording: Path) -> None:
+    long = {"text": "word " * 60, "price": {"eur": 41, "shop": "s"}}
+    parent = stashdbg("fork", recording, "--at", "1", "--set", json.dumps(long)).out.strip()
+    long["price"] = {"eur": 99, "shop": "s"}
+    said = stashdbg("fork", parent, "--at", "1", "--set", json.dumps(long), "--dry-run").out
+    assert "returns the same but for\n  /price/eur\n    - 41\n    + 99\n" in said
+    assert "word" not in said

@@ -47,7 +47,7 @@ def test_a_batch_is_asked_in_one_file_and_answered_in_another():
             {"id": "b3", "custom_id": "c", "response": None, "error": {"code": "expired", "message": "too late"}},
         )
     )
-    assert [summary(answered, event) for event in answered.events] == ["yo", "429 error: slow", "expired: too late"]
+    assert [summary(answered, event) for event in answered.events] == ["yo", "429 slow", "expired: too late"]
     assert [event.input_ref for event in answered.events] == [None] * 3
     assert counts(answered) == {"llm": 3, "throws": 2, "pending": 0}
 
@@ -79,7 +79,7 @@ def test_requests_without_a_url_and_other_names():
             {"other": 1},
         )
     )  # fmt: skip
-    assert [summary(recording, e) for e in recording.events] == ["yo", "yo", "error: timed out", "yo"]
+    assert [summary(recording, e) for e in recording.events] == ["yo", "yo", "timed out", "yo"]
     assert (recording.events[0].at, recording.events[0].ms) == (1796024480000.0, 500.0)
     unknown = recording.meta["source"]["unknown"]
     assert unknown == {"field mood": 1, "record without a request and its answer": 1}

@@ -319,3 +319,11 @@ def test_no_colour_still_tells_sides_and_signs_apart(compare, monkeypatch):
 
     monkeypatch.setenv("NO_COLOR", "1")
     compare(test)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_help_and_the_way_out_are_named_however_narrow_the_screen(compare, width):
+    async def test(d):
+        assert d.lines()[-1].rstrip().endswith("? help  q close") and "n/N change" in d.lines()[-1]
+
+    compare(test, size=(width, 24))

@@ -100,3 +100,20 @@ def test_sources_are_read_only_from_a_confirmed_folder(drive, agent, tmp_path):
         assert "▶" in d.text() and "line_88 = [88]" in d.text()
 
     drive(test, recording=agent, size=(120, 40))
+
+
+def test_the_headers_of_a_response_start_closed(drive, recordings):
+    tape = recordings.Tape()
+    headers = {"date": "Mon, 30 Nov 2026 10:00:00 GMT", "x-request-id": "req_0123456789abcdef0123456789"}
+    tape.add("llm", "m", {"status": 200, "headers": headers, "body": {"text": "hello"}})
+
+    async def test(d):
+        assert "headers: { … }" in d.text() and "hello" in d.text() and "10:00:00" not in d.text()
+        await d.press("tab", "j", "j", "enter")
+        assert "10:00:00" in d.text() and "hello" in d.text()
+        await d.press("enter")
+        assert "10:00:00" not in d.text()
+        await d.press("plus")
+        assert "10:00:00" in d.text()
+
+    drive(test, recording=tape.done(), size=(80, 24))

@@ -13,10 +13,10 @@ import pytest
 from textual.widgets import Input
 
 from stashdbg_core.fork import fork
-from stashdbg_core.programs import trust
-from stashdbg_core.programs.run_output import OutputTail
-from stashdbg_core.programs.run_plan import RunWishes, offer_run, plan_run
-from stashdbg_core.programs.starting import record_program
+from stashdbg_core.programs.process.run_output import OutputTail
+from stashdbg_core.programs.runs import trust
+from stashdbg_core.programs.runs.run_plan import RunWishes, offer_run, plan_run
+from stashdbg_core.programs.runs.starting import record_program
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.writer import write_recording
 from stashdbg_tui.app import StashApp

@@ -7,10 +7,10 @@ import sys
 
 from rich.console import Console
 
-from stashdbg_core.programs.run_plan import RunPlan
-from stashdbg_core.programs.runs import RunResult
-from stashdbg_core.programs.starting import quiet
-from stashdbg_core.programs.watched_run import ending_words
+from stashdbg_core.programs.runs.program_run import RunResult
+from stashdbg_core.programs.runs.run_plan import RunPlan
+from stashdbg_core.programs.runs.starting import quiet
+from stashdbg_core.programs.runs.watched_run import ending_words
 from stashdbg_core.sanitize import sanitize_line, shorten
 
 

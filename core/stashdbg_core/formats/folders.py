@@ -49,6 +49,15 @@ def _first_event(folder: Path) -> Path | None:
     return _own(folder / min(names)) if names else None
 
 
+def _runs_in(folder: Path) -> list[str]:
+    """Return the names of the folders in a folder that are runs."""
+    try:
+        names = sorted(entry.name for entry in islice(os.scandir(folder), _MOST) if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+    return [name for name in names if _own(folder / name / STATE) or _first_event(folder / name / EVENTS)]
+
+
 def _refused(folder: Path) -> StashError:
     shown = shorten(str(folder), 400)
     newest, count = "", 0
@@ -63,6 +72,9 @@ def _refused(folder: Path) -> StashError:
     except OSError:
         pass
     if not count:
-        return not_found(f"{shown} is a folder, and not a run", hint="name the recording file itself")
+        runs = _runs_in(folder)
+        told = f"open one of the {len(runs):,} runs in it" if len(runs) > 1 else "open the run in it"
+        hint = f"{told}: {shorten(str(folder / runs[0]), 400)}" if runs else "name the recording file itself"
+        return not_found(f"{shown} is a folder, and not a run", hint=hint)
     files = "the file in it" if count == 1 else f"one of the {count:,} files in it, of which the newest is"
     return not_found(f"{shown} is a folder, and not a run", hint=f"open {files} {shorten(newest, 200)}")

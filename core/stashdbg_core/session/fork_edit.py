@@ -183,7 +183,7 @@ def save_fork(proposal: Proposal, path: Path) -> Path:
     Raises:
         StashError: It cannot be written; nothing is left behind.
     """
-    from stashdbg_core.programs.trust import remember_fork
+    from stashdbg_core.programs.runs.trust import remember_fork
 
     recording = proposal.edit.recording
     written = write_recording(fork_with(recording, proposal.plan, proposal.override), path)

@@ -171,3 +171,27 @@ def test_no_tree_breaks_a_summary_or_its_width(tree, channel, outcome, width):
     assert isinstance(said, str)
     assert len(said) <= max(width, 8) + 80
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "said"),
+    [
+        ({"q": "a"}, "ok", 'q="a" → ok'),
+        ({"command": "ls -la /srv/shop", "description": "List"}, "", "ls -la /srv/shop, List"),
+        ({"command": "ls -la /srv/shop", "n": 1}, "3 files", "ls -la /srv/s… → 3 files"),
+        ({"command": "ls -la /srv/shop/files/of/this/month"}, "3 files", "ls -la /srv/s… → 3 files"),
+    ],
+)
+def test_what_a_tool_was_asked_takes_the_room_of_its_argument_names(given, value, said):
+    recording, event = recorded("tool", value, given)
+    assert summary(recording, event, 42) == said
+
+
+def test_a_prompt_is_what_its_user_wrote():
+    reminder = "<system-reminder>\nThe files are:\n</system-reminder>\n"
+    blocks = [{"type": "text", "text": reminder}, {"type": "text", "text": "run it"}]
+    for content in (f"{reminder}run it", [{"type": "text", "text": f"{reminder}run it"}], blocks):
+        recording, event = recorded("user", {"role": "user", "content": content})
+        assert summary(recording, event) == "run it"
+    recording, event = recorded("user", {"role": "user", "content": "<system-reminder>cut"})
+    assert summary(recording, event) == "<system-reminder>cut"

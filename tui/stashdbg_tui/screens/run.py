@@ -14,8 +14,8 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.preview import Preview
-from stashdbg_core.programs.run_plan import RunOffer, RunPlan, RunWishes, offer_run, plan_run, preview_run
+from stashdbg_core.programs.runs.preview import Preview
+from stashdbg_core.programs.runs.run_plan import RunOffer, RunPlan, RunWishes, offer_run, plan_run, preview_run
 from stashdbg_tui.screens.dialog import Dialog, Fact, Field
 from stashdbg_tui.widgets.panel import Panel
 from stashdbg_tui.widgets.plain_rows import headed_rows, room_in_dialog

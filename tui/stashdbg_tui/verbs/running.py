@@ -26,8 +26,8 @@ from stashdbg_tui.widgets.plain_rows import output_rows
 
 # The first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
-    from stashdbg_core.programs.run_plan import RunPlan
-    from stashdbg_core.programs.watched_run import WatchedRun
+    from stashdbg_core.programs.runs.run_plan import RunPlan
+    from stashdbg_core.programs.runs.watched_run import WatchedRun
     from stashdbg_tui.screens.run import ChosenRun
 
 _TICK_SECONDS = 0.2
@@ -107,7 +107,7 @@ class Running(Panes, Forking):
         if self.partial:
             self.status.show(self.partial)
             return
-        from stashdbg_core.programs.command import recorded_command
+        from stashdbg_core.programs.process.command import recorded_command
         from stashdbg_tui.screens.run import RunDialog
 
         if recorded_command(self.session.recording) is None:
@@ -124,7 +124,7 @@ class Running(Panes, Forking):
             self._watch(chosen.plan)
 
     def _watch(self, plan: RunPlan) -> None:
-        from stashdbg_core.programs.watched_run import WatchedRun
+        from stashdbg_core.programs.runs.watched_run import WatchedRun
 
         self._plan, self._shown, self._sides = plan, None, None
         self.live = WatchedRun(lambda say, output: plan.program(say, output), plan.command.words(60))
@@ -136,7 +136,7 @@ class Running(Panes, Forking):
 
     def _run_in_terminal(self, plan: RunPlan) -> None:
         """Give the terminal to the program until it ends."""
-        from stashdbg_core.programs.runs import unhooked
+        from stashdbg_core.programs.runs.program_run import unhooked
         from stashdbg_tui.terminal_run import run_in_terminal
 
         try:
@@ -235,7 +235,7 @@ class Running(Panes, Forking):
     @work(thread=True, exclusive=True, group="parent", exit_on_error=False)
     def _find_parent(self, start: Recording, made: Recording | Path) -> None:
         """Find what a run is compared with: the parent of what it was run on from, or that itself."""
-        from stashdbg_core.programs.parents import parent_of
+        from stashdbg_core.programs.runs.parents import parent_of
         from stashdbg_core.store.open import open_recording
 
         try:

@@ -12,7 +12,7 @@ from stashdbg_tui.widgets.folding import folds
 from stashdbg_tui.widgets.panel import PanelRow
 
 if TYPE_CHECKING:
-    from stashdbg_core.programs.run_output import OutputLine
+    from stashdbg_core.programs.process.run_output import OutputLine
 
 _FRAME = 9
 """Cells of a dialog that are border, padding, cursor and scrollbar."""
