@@ -56,6 +56,7 @@ class Terminal:
         self.seen = b""
         self.pid, self.fd = pty.fork()
         if not self.pid:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test run under nohup ignores it
             paths = os.pathsep.join(path for path in sys.path if path)
             os.environ.pop("NO_COLOR", None)
             os.environ.update({"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": paths, **environment})
