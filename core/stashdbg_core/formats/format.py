@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stashdbg_core.formats.head import Head
+from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.source import ForeignSource
 
 if TYPE_CHECKING:
@@ -28,6 +29,27 @@ class RunSummary:
 def one_run(source: ForeignSource) -> Sequence[RunSummary]:
     """Return the runs of a file that is one run."""
     return (RunSummary(source.name),)
+
+
+def one_session(
+    source: ForeignSource, about: Callable[[dict[str, Any]], tuple[float | None, str, str | None]]
+) -> Sequence[RunSummary]:
+    """Return the one run of a session in lines, named by its first prompt.
+
+    Args:
+        source: The file.
+        about: Says of a record when it was written, in which folder the session works, and what its prompt is. None, an
+            empty text and None say that it does not tell.
+    """
+    title, started, folder = source.name, None, ""
+    for record in Head(source).lines:
+        at, works_in, prompt = about(record)
+        started = at if started is None else started
+        folder = folder or works_in
+        if prompt is not None:
+            title = label_of(prompt) or title
+            break
+    return (RunSummary(title, started, detail=label_of(folder)),)
 
 
 @dataclass(frozen=True, slots=True)

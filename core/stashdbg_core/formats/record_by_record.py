@@ -15,7 +15,7 @@ FAULTS = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recursion
 
 
 def each_record(
-    records: Iterable[tuple[Line, dict[str, Any]]], sink: RunSink, take: Callable[[dict[str, Any]], object]
+    records: Iterable[tuple[Line | None, dict[str, Any]]], sink: RunSink, take: Callable[[dict[str, Any]], object]
 ) -> None:
     """Give every record to ``take``; the sink is told of those that it could not read."""
     for line, record in records:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.formats.format import Format, RunSummary
+from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
-from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.codex.items import parsed
 from stashdbg_core.formats.record_by_record import each_record
 from stashdbg_core.formats.sink import RunSink
@@ -44,14 +43,13 @@ def detect(head: Head) -> bool:
 
 def runs(source: ForeignSource) -> Sequence[RunSummary]:
     """Return the one run of a session, with its first prompt."""
-    title, started = source.name, None
-    for record in Head(source).lines:
-        data = record.get("data")
-        started = epoch_ms(record.get("timestamp")) if started is None else started
-        if record.get("type") == "user.message" and isinstance(data, dict) and isinstance(data.get("content"), str):
-            title = label_of(data["content"]) or title
-            break
-    return (RunSummary(title, started),)
+    return one_session(source, _about)
+
+
+def _about(record: dict[str, Any]) -> tuple[float | None, str, str | None]:
+    data = record.get("data")
+    said = data.get("content") if record.get("type") == "user.message" and isinstance(data, dict) else None
+    return epoch_ms(record.get("timestamp")), "", said if isinstance(said, str) else None
 
 
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:

@@ -6,10 +6,10 @@ The vendor calls the line format internal and unstable; what this knows was seen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from stashdbg_core.formats.format import Format, RunSummary
+from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
-from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.claude.conversation import is_prompt
 from stashdbg_core.formats.readers.claude.lines import KNOWN_TYPES
 from stashdbg_core.formats.readers.claude.session import ClaudeSession
@@ -34,14 +34,14 @@ def detect(head: Head) -> bool:
 
 def runs(source: ForeignSource) -> Sequence[RunSummary]:
     """Return the one run of a session file, with its first prompt."""
-    title, started, detail = source.name, None, ""
-    for record in Head(source).lines:
-        started = epoch_ms(record.get("timestamp")) if started is None else started
-        detail = record["cwd"] if not detail and isinstance(record.get("cwd"), str) else detail
-        if record.get("type") == "user" and isinstance(record.get("message"), dict) and is_prompt(record):
-            title = label_of(prompt_text(record["message"].get("content"))) or title
-            break
-    return (RunSummary(title, started, detail=label_of(detail)),)
+    return one_session(source, _about)
+
+
+def _about(record: dict[str, Any]) -> tuple[float | None, str, str | None]:
+    folder, message = record.get("cwd"), record.get("message")
+    asks = record.get("type") == "user" and isinstance(message, dict) and is_prompt(record)
+    prompt = prompt_text(message.get("content")) if asks and isinstance(message, dict) else None
+    return epoch_ms(record.get("timestamp")), folder if isinstance(folder, str) else "", prompt
 
 
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:

@@ -15,7 +15,7 @@ from stashdbg_core.formats.format import Format, RunSummary
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.claude.conversation import ClaudeConversation, is_prompt
-from stashdbg_core.formats.record_by_record import FAULTS, refused
+from stashdbg_core.formats.record_by_record import each_record
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.transcript import Lane, Transcript
@@ -41,11 +41,7 @@ def runs(source: ForeignSource) -> Sequence[RunSummary]:
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     """Read a stream."""
     stream = _Stream(sink)
-    for record in _records(source, sink):
-        try:
-            stream.record(record)
-        except FAULTS as error:
-            refused(record, sink, error)
+    each_record(((None, record) for record in _records(source, sink)), sink, stream.record)
     stream.transcript.close()
     if stream.title:
         sink.title(stream.title)

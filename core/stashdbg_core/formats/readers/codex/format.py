@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stashdbg_core.formats.format import Format, RunSummary
+from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
-from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.codex.items import is_wrapper, own_text
 from stashdbg_core.formats.readers.codex.session import CodexSession
 from stashdbg_core.formats.sink import RunSink
@@ -29,16 +28,16 @@ def _is_line(record: dict[str, Any]) -> bool:
 
 def runs(source: ForeignSource) -> Sequence[RunSummary]:
     """Return the one run of a rollout, with its first prompt."""
-    title, started, detail = source.name, None, ""
-    for record in Head(source).lines:
-        payload = record.get("payload")
-        payload = payload if isinstance(payload, dict) else {}
-        started = epoch_ms(record.get("timestamp")) if started is None else started
-        detail = payload["cwd"] if not detail and isinstance(payload.get("cwd"), str) else detail
-        if payload.get("type") == "message" and payload.get("role") == "user" and not is_wrapper(own_text(payload)):
-            title = label_of(own_text(payload)) or title
-            break
-    return (RunSummary(title, started, detail=label_of(detail)),)
+    return one_session(source, _about)
+
+
+def _about(record: dict[str, Any]) -> tuple[float | None, str, str | None]:
+    payload = record.get("payload")
+    payload = payload if isinstance(payload, dict) else {}
+    folder, prompt = payload.get("cwd"), None
+    if payload.get("type") == "message" and payload.get("role") == "user" and not is_wrapper(own_text(payload)):
+        prompt = own_text(payload)
+    return epoch_ms(record.get("timestamp")), folder if isinstance(folder, str) else "", prompt
 
 
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:

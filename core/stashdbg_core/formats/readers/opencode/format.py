@@ -14,7 +14,7 @@ from stashdbg_core.formats.format import Format, RunSummary
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.opencode.session import OpencodeSession
-from stashdbg_core.formats.record_by_record import FAULTS, refused
+from stashdbg_core.formats.record_by_record import each_record
 from stashdbg_core.formats.shapes import objects_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
@@ -77,11 +77,7 @@ def _read(source: ForeignSource, run: int, sink: RunSink) -> None:
     session = OpencodeSession(
         sink, str(revert["messageID"]) if isinstance(revert, dict) and "messageID" in revert else None
     )
-    for message in messages:
-        try:
-            session.message(message)
-        except FAULTS as error:
-            refused(message, sink, error)
+    each_record(((None, message) for message in messages), sink, session.message)
     session.close()
 
 

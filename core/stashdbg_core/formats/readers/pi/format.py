@@ -6,10 +6,10 @@ From version 2 on the entries are a tree: each names its parent, and the last en
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from stashdbg_core.formats.format import Format, RunSummary
+from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
-from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.pi.session import PiSession
 from stashdbg_core.formats.record_by_record import each_record
 from stashdbg_core.formats.sink import RunSink
@@ -25,15 +25,15 @@ def detect(head: Head) -> bool:
 
 def runs(source: ForeignSource) -> Sequence[RunSummary]:
     """Return the one run of a session, with its first prompt."""
-    title, started, detail = source.name, None, ""
-    for record in Head(source).lines:
-        message = record.get("message")
-        if record.get("type") == "session":
-            started, detail = epoch_ms(record.get("timestamp")), str(record.get("cwd") or "")
-        elif isinstance(message, dict) and message.get("role") == "user":
-            title = label_of(text_of(message.get("content"))) or title
-            break
-    return (RunSummary(title, started, detail=label_of(detail)),)
+    return one_session(source, _about)
+
+
+def _about(record: dict[str, Any]) -> tuple[float | None, str, str | None]:
+    message = record.get("message")
+    if record.get("type") == "session":
+        return epoch_ms(record.get("timestamp")), str(record.get("cwd") or ""), None
+    asks = isinstance(message, dict) and message.get("role") == "user"
+    return None, "", text_of(message.get("content")) if asks and isinstance(message, dict) else None
 
 
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:
