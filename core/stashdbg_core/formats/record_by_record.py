@@ -25,9 +25,11 @@ def each_record(
             refused(record, sink, error, line)
 
 
-def refused(record: dict[str, Any], sink: RunSink, error: Exception, line: Line | None = None) -> None:
-    """Say that a record could not be read, and keep it as it is."""
-    kind = record.get("type")
+def refused(
+    record: dict[str, Any], sink: RunSink, error: Exception, line: Line | None = None, *, named_by: str = "type"
+) -> None:
+    """Say that a record could not be read, and keep it as it is; ``named_by`` is the member that says what it is."""
+    kind = record.get(named_by)
     shown = kind if isinstance(kind, str) else "?"
     sink.unknown(f"shape of a record of type {shown}")
     sink.event("state", f"record {shown}", value=record)

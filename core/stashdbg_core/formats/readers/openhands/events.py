@@ -92,7 +92,7 @@ class EventReader:
             try:
                 self._take(names[place], event)
             except FAULTS as error:
-                refused({**event, "type": event.get("kind")}, self._sink, error)
+                refused(event, self._sink, error, named_by="kind")
             spans.append((first, len(self._sink)))
             if names[place] in left:
                 states[names[place]] = self._view.earlier()

@@ -69,7 +69,8 @@ class HistoryReader:
                 try:
                     run = self._event(event, f"event {place}", run)
                 except FAULTS as error:
-                    refused({**event, "type": event.get("action") or event.get("observation")}, self._sink, error)
+                    named_by = "action" if event.get("action") else "observation"
+                    refused(event, self._sink, error, named_by=named_by)
         self._transcript.close()
 
     def _set_zone(self, history: Sequence[Json]) -> None:
