@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stashdbg_core.errors import StashError
+from stashdbg_core.formats.folders import run_name
 from stashdbg_core.formats.opening import explain, read_foreign, run_summaries
 from stashdbg_core.formats.session_finder import find_sessions
 from stashdbg_core.model import Recording
@@ -322,3 +323,9 @@ def test_histories_of_either_version_and_of_neither(tmp_path: Path) -> None:
     assert main_counts(read_foreign(path, run=0)) == (3, 4, 2)
     assert [e.key for e in read_foreign(path, run=1).events] == ["error"]
     assert explain(read_foreign(path, run=2)).format == "openhands"
+
+
+def test_a_run_that_is_a_folder_is_called_by_the_folder() -> None:
+    assert run_name(Path("conversations/0f3a/base_state.json")) == "0f3a"
+    assert run_name(Path("conversations/0f3a/run.json")) == "run.json"
+    assert run_name(Path("base_state.json")) == "base_state.json"

@@ -14,6 +14,7 @@ from rich.segment import Segment
 from textual.content import Content
 from textual.strip import Strip
 
+from stashdbg_core.formats.folders import run_name
 from stashdbg_core.sanitize import sanitize, sanitize_line
 
 TAB = 4
@@ -62,8 +63,8 @@ def fit(text: str, width: int) -> str:
 
 
 def file_name(path: Path) -> str:
-    """Return what a recording is called: its file, or which run of a file; safe text."""
-    return shown(f"run {path.name} of {path.parent.name}" if path.name.isdecimal() else path.name)
+    """Return what a recording is called: its file or folder, or which run of a file; safe text."""
+    return shown(f"run {path.name} of {path.parent.name}" if path.name.isdecimal() else run_name(path))
 
 
 def pieces(text: str, width: int) -> list[str]:

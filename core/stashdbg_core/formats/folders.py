@@ -36,6 +36,11 @@ def file_for(path: Path) -> Path:
     return found
 
 
+def run_name(path: Path) -> str:
+    """Return what the run that a file stands for is called: the file, or the folder where it is all of one."""
+    return path.parent.name if path.name == STATE and path.parent.name else path.name
+
+
 def _own(file: Path) -> Path | None:
     """Return a file if it lies where its name says, and is no link to elsewhere."""
     return file if file.is_file() and not file.is_symlink() else None
