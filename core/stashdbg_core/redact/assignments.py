@@ -8,6 +8,7 @@ sensitive name, stands in a query or form, or looks like a random string is mask
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
@@ -17,21 +18,28 @@ from stashdbg_core.redact.spans import Span
 
 KindOf: TypeAlias = Callable[[str], str | None]
 """Tells what kind of secret a name announces, if any."""
+Windows: TypeAlias = list[tuple[int, int]]
+"""Stretches of a text, in order: the first position and the last."""
 
 _LEAD: Final = 128
-"""Characters from where an assignment begins, what sets it off included, to its ``=`` or ``:``, at most."""
+"""Characters from where an assignment's name begins to its ``=`` or ``:``, at most."""
+_SET_OFF: Final = 16
+"""Characters that set the name off, at most."""
 _REACH: Final = 64
-"""Characters from there to within its secret, at most."""
+"""Characters from the sign to within the secret, at most."""
+_OF_NAMES: Final = string.ascii_letters + string.digits + "_.%-"
+_AFTER_NAMES: Final = " ]\"'\\"
 
 _NAME = r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,79}+)"
 _QUOTED = re.compile(
     _NAME
-    + r"""(?:\\{0,8}["'])?\]? {0,4}(?:=>|[:=])\s{0,4}[bru]{0,2}(?P<quote>\\{0,8}["'])"""
+    + r"""(?:\\{0,8}["'])?\]? {0,4}(?:=>|:?=|:)\s{0,4}[bru]{0,2}(?P<quote>\\{0,8}["'])"""
     + r"""(?P<secret>(?:(?!(?P=quote))[^\n]){1,8192})"""
 )
 _EQUALS = re.compile(
     _NAME
-    + r"(?P<quote>\\{0,8}[\"'])?(?P<gap> {0,4})=(?P<gap2>[ \t]{0,4})(?P<secret>[^\s&;,\"'<>()\[\]{}|\\`]+)(?P<after>.?)"
+    + r"(?P<quote>\\{0,8}[\"'])?(?P<gap> {0,4})=(?P<gap2>[ \t]{0,4})"
+    + r"(?P<secret>[^\s\0&;,\"'<>()\[\]{}|\\`]+)(?P<after>.?)"
 )
 _QUERY = re.compile(r"(?:(?<=[?&;])|(?<=\A))(?P<name>[A-Za-z0-9_.%-]{1,80})=(?P<secret>[^\s&;#\"'<>\\]+)")
 _COLON = re.compile(
@@ -42,7 +50,7 @@ _COLON = re.compile(
 )
 _HEADER = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_-]{1,79}+):[ \t]{0,8}"
-    r"(?P<scheme>(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+)?"
+    r"(?P<scheme>(?i:bearer|basic|token|digest|aws4-hmac-sha256|apikey|bot|negotiate|key)[ \t]+)?"
     r"(?P<secret>[^\r\n\"'\\`]{1,8192})"
 )
 _FLAG = re.compile(
@@ -52,6 +60,11 @@ _FLAG = re.compile(
 _ELEMENT = re.compile(
     r"<(?:[A-Za-z][A-Za-z0-9]{0,40}:)?(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,79}+)>(?P<secret>[^\s<>]{1,8192})</"
 )
+_TEMPLATE = re.compile(
+    _NAME + r"""["']?(?: {0,4}=|:) {0,4}`(?![/.~])(?P<secret>[^\s`$(){}<>\[\]|\\]{4,512})(?P<after>.?)"""
+)
+"""A string of JavaScript in backticks; Markdown sets off words, code and paths in the same way."""
+_MARKED_WORD = re.compile(r"[A-Za-z_./:,-]+\Z")
 _VARIABLE = re.compile(r"%[A-Za-z_]*%?\Z")
 _METAVAR = re.compile(r"[A-Z_]+\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\.?\Z")
@@ -76,7 +89,7 @@ def is_word(text: str) -> bool:
 
 def assignment_spans(text: str, kind_of: KindOf, query_kind_of: KindOf) -> Iterator[Span]:
     """Yield the secrets of ``text`` that a name announces; ``query_kind_of`` decides on URL parameters."""
-    colons, equals = places_of(text, ":"), places_of(text, "=")
+    colons, equals = windows_before(text, ":"), windows_before(text, "=")
     for match in _found(_HEADER, text, colons):
         kind = kind_of(match["name"])
         if kind in ("authorization", "cookie"):
@@ -87,7 +100,7 @@ def assignment_spans(text: str, kind_of: KindOf, query_kind_of: KindOf) -> Itera
             yield Span(match.start("secret"), match.end("secret"), kind)
 
 
-def _assignments(text: str, colons: list[int], equals: list[int]) -> Iterator[tuple[re.Match[str], str]]:
+def _assignments(text: str, colons: Windows, equals: Windows) -> Iterator[tuple[re.Match[str], str]]:
     """Yield possible assignments and how they are written; an empty word says that it is none."""
     for match in _found(_QUOTED, text, sorted(colons + equals)):
         yield match, "quoted"
@@ -97,6 +110,10 @@ def _assignments(text: str, colons: list[int], equals: list[int]) -> Iterator[tu
         yield match, _after_equals(match)
     for match in _found(_COLON, text, colons):
         yield match, _after_colon(match)
+    if "`" in text:
+        for match in _found(_TEMPLATE, text, sorted(colons + equals)):
+            is_word_or_path = match["after"] != "`" or _MARKED_WORD.match(match["secret"])
+            yield match, "" if is_word_or_path else "template"
     if "</" in text:
         for match in _ELEMENT.finditer(text):
             yield match, "" if _PLAIN_WORD.match(match["secret"]) else "element"
@@ -106,11 +123,23 @@ def _assignments(text: str, colons: list[int], equals: list[int]) -> Iterator[tu
             yield match, "" if _METAVAR.match(match["secret"]) else "flag"
 
 
-def _found(pattern: re.Pattern[str], text: str, places: list[int]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern, each of which holds one of the places."""
-    if not places:
+def windows_before(text: str, sign: str) -> Windows:
+    """Return where assignments by a sign may begin, and where the sign is: where a name, or its end, leads to it."""
+    windows: Windows = []
+    for place in places_of(text, sign):
+        first = max(place - _LEAD, 0)
+        led = text[first:place].rstrip(_AFTER_NAMES)
+        before = len(led.rstrip(_OF_NAMES))
+        if before < len(led):
+            windows.append((max(first + before - _SET_OFF, 0), place))
+    return windows
+
+
+def _found(pattern: re.Pattern[str], text: str, windows: Windows) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, each of which begins within a window."""
+    if not windows:
         return iter(())
-    return matches_near(pattern, text, places, _LEAD, _REACH) if len(text) >= LONG else pattern.finditer(text)
+    return matches_near(pattern, text, windows, _REACH) if len(text) >= LONG else pattern.finditer(text)
 
 
 def _says_nothing(secret: str, kind: str) -> bool:

@@ -1,13 +1,13 @@
 """Matches of a pattern in a long text, looked for only where one can begin.
 
-Both functions yield what ``pattern.finditer(text)`` does, given that every match has one of some places within ``lead``
-characters after its start. Each position is tried once at most.
+Both functions yield what ``pattern.finditer(text)`` does, given that every match holds one of some places: within
+``lead`` characters after its start, or within a window that ends with the place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 LONG = 2048
 """Characters from which on this is faster than going through the text."""
@@ -39,11 +39,14 @@ def matches_at(pattern: re.Pattern[str], text: str, places: Sequence[int], lead:
 
 
 def matches_near(
-    pattern: re.Pattern[str], text: str, places: Sequence[int], lead: int, reach: int
+    pattern: re.Pattern[str], text: str, windows: Iterable[tuple[int, int]], reach: int
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern; whether one begins somewhere shows within ``reach`` characters after a place."""
+    """Yield the matches of a pattern, each of which begins within a window: from its first position to its place.
+
+    Whether one begins somewhere shows within ``reach`` characters after the place.
+    """
     at = 0
-    for first, last in _stretches(places, lead):
+    for first, last in _joined(windows):
         at = max(at, first)
         while at <= last:
             found = pattern.search(text, at, last + reach)
@@ -54,14 +57,14 @@ def matches_near(
             at = match.end()
 
 
-def _stretches(places: Sequence[int], lead: int) -> Iterator[tuple[int, int]]:
-    """Yield where matches may begin, and the last place that each stretch leads to."""
+def _joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield windows, given in order, those that overlap as one."""
     first = last = -1
-    for place in places:
-        if last < 0 or place - lead > last:
+    for start, place in windows:
+        if start > last:
             if last >= 0:
                 yield first, last
-            first = max(place - lead, 0)
+            first = start
         last = place
     if last >= 0:
         yield first, last

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from stashdbg_core.redact.multipart import MARK
 from stashdbg_core.redact.names import SHORT, STEMS, SUFFIX, normalise_name
 from stashdbg_core.redact.rules import RUN, SECRETS, Rule
 
@@ -50,12 +51,12 @@ def _one_of(*parts: bytes) -> bytes:
 
 _KEY: Final = b"ey(?:" + _behind(s.encode() for s in _KEY_STEMS) + b"(?:s|id)?" + _AFTER + b"|(?<=privatekey))"
 _TOKEN: Final = _one_of(b"(?<!pagetoken)(?<!maxtoken)", _behind(_TOKEN_STEMS) + b"s") + _AFTER
-_COOKIE: Final = b"ies?(?:(?<=cookie)|(?<=cookies))" + _AFTER
+_COOKIE: Final = b"ie(?:(?<=<cookie)|s?(?:(?<=cookie)|(?<=cookies))" + _AFTER + b")"
 _WEBHOOK: Final = b"s(?:(?<=hooks)slackcom/|/(?<=/api/webhooks/))"
 _NAMES: Final = (
     re.compile(b"k" + _one_of(_KEY, b"en(?<=token)" + _TOKEN, _COOKIE, _WEBHOOK)),
     re.compile(b"cre" + _one_of(b"ts?(?:(?<=secret)|(?<=secrets))", b"dentials?") + _AFTER),
-    re.compile(b"p" + _one_of(b"ass(?:w(?:or[dt]s?|d)|phrase|code|)", b"wd") + _AFTER),
+    re.compile(b"p(?:" + _one_of(b"ass(?:w(?:or[dt]s?|d)|phrase|code|)", b"wd") + _AFTER + b"|ass(?<=sshpass))"),
     re.compile(b"uth(?<=auth)(?:orization)?" + _AFTER),
 )
 """Names that announce secrets, and addresses that are one. Each pattern begins with what is rare in texts: ``re`` finds
@@ -64,11 +65,15 @@ _SCHEMES: Final = re.compile(b"b(?:earer|asic)")
 _BEARER = re.compile(rb"(?i:bearer)(?:[ +\t\r\n]|%20|\\[tnr])+[A-Za-z0-9._~+/-]{8}")
 _BASIC = re.compile(rb"(?i:basic)(?:[ +]|%20)+[A-Za-z0-9+/]{6}")
 _FLAG = re.compile(rb"--([A-Za-z][A-Za-z0-9-]{1,60}) ")
-_CURL = re.compile(rb"curl[^|;&]{1,400}? (?:-u|--user|-U|--proxy-user)")
+_CURL = re.compile(rb"[ \"](?:-[bUu]|--(?:user|proxy-user|cookie))")
+_DASH = re.compile(rb"-(?:-(?=[A-Za-z])|data(?<=form-data)|p(?<=[ \"]-p)|Lines: (?<=Private-Lines: ))")
+_FORM: Final = MARK.encode()
+_PIPED = re.compile(rb"chpasswd|-stdin|sudo [^|\r\n]{0,80}-[A-Za-z]{0,8}S")
+_HASH = re.compile(rb"\$(?:apr1|2[abxy]|[156y])\$")
 _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 """Of JSON in a text: what it spells is known only when it is read."""
 _SIGNATURE = re.compile(rb"sig(?:nature)?(?:=|%3d)")
-_URL_USER = re.compile(rb"://[^\s/?#@:\"'<>\\]{0,256}:[^\s/?#\"'<>\\]{1,512}@")
+_URL_USER = re.compile(rb"://(?:[^\s/?#@:\"'<>\\]{0,256}:[^\s/?#\"'<>\\]{1,512}|[A-Za-z0-9]{20,512})@")
 _SHORT_NAMES: Final = frozenset(name.encode() for name in SHORT)
 
 _WORDS: Final = frozenset(
@@ -78,6 +83,13 @@ _WORDS: Final = frozenset(
     b"xoxp xoxr xoxs".split()
 )
 """What stands before the first ``-`` or ``_`` of the shapes that have one."""
+_BEGINNING: Final = re.compile(
+    rb"(?<![A-Za-z0-9])(?:(?:sk-|[sr]k_(?:live|test)_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abceoprs]-|xapp-|hf_|api_org_"
+    rb"|npm_|pypi-A|do[opr]_v1_|gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_|pcsk_|figd_|sbp_|lin_api_|ntn_|glsa_|glc_|NRAK-"
+    rb"|PMAK-|sntry[su]_|nvapi-|fw_|sq0(?:atp|csp)-|dckr_pat_|rubygems_|atlasv1-|AGE-SECRET-KEY-1|GOCSPX-|shp(?:at|ca|pa|ss)_)"
+    rb"[A-Za-z0-9_-]{10}|key-[0-9a-f]{32}|whsec_)"
+)
+"""How these shapes begin; most of the words above are words of programs too."""
 _LONG_HEADS: Final = (b"SK", b"AC")
 _HEADS: Final = frozenset(
     b"AIz AKI ASI ABI ACC A3T eyJ W3s ewo eyA dap AKC".split()
@@ -136,17 +148,25 @@ class Prefilter:
         """Look for what the lack of a single rare byte rules out nearly always, and for what users added."""
         if b"~" in text and (b"8Q~" in text or b"7Q~" in text):
             return True
-        if b"=" in text and b"sig" in folded and _SIGNATURE.search(folded):
-            return True
+        if b"=" in text:
+            if b"sig" in folded and _SIGNATURE.search(folded):
+                return True
+            if b"response=" in text and b"Digest " in text:
+                return True
         if b"%" in text and ((b"%3a%2f%2f" in folded and b"%40" in text) or _SIGNATURE.search(folded)):
             return True
         if b"\\u00" in text and _ESCAPED_LETTER.search(text):
             return True
         if b"curl" in text and _CURL.search(text):
             return True
-        if b"$" in text and (b'"$stash":"stream"' in text or b'"base64":' in text):
+        if b"$" in text:
+            if b'"$stash"' in text and (b'"stream"' in text or b'"base64"' in text):
+                return True
+            if _HASH.search(text):
+                return True
+        if b"|" in text and (b"echo " in text or b"printf " in text) and _PIPED.search(text):
             return True
-        if b"-" in text and b"--" in text and any(_is_name(flag) for flag in _FLAG.findall(text)):
+        if b"-" in text and _DASH.search(text) and _has_form_or_flag(text):
             return True
         return not self._only_ours and self._wanted(text, folded)
 
@@ -155,6 +175,14 @@ class Prefilter:
             return True
         lowered = text.lower()
         return any(anchor in lowered for anchor in self._anchors)
+
+
+def _has_form_or_flag(text: bytes) -> bool:
+    if _FORM in text or b"Private-Lines: " in text:
+        return True
+    if (b" -p" in text or b'"-p' in text) and (b"mysql" in text or b"mariadb" in text):
+        return True
+    return b"--" in text and any(_is_name(flag) for flag in _FLAG.findall(text))
 
 
 def _is_name(flag: bytes) -> bool:
@@ -192,7 +220,7 @@ def _has_known_run(text: bytes, classes: bytes) -> bool:
         return False
     joined = b" ".join(runs)
     words = joined.translate(_TO_UNDERSCORE).split(b"_")
-    if not _WORDS.isdisjoint(words) or b"AIza" in joined:
+    if b"AIza" in joined or (not _WORDS.isdisjoint(words) and _BEGINNING.search(joined)):
         return True
     return not _HEADS.isdisjoint([word[:3] for word in words]) and any(map(_begins_token, words))
 

@@ -16,9 +16,11 @@ from stashdbg_core.redact.names import normalise_name, sensitive_kind, sensitive
 from stashdbg_core.redact.nested import MAX_NESTING, mask_base64_json, mask_json_text
 from stashdbg_core.redact.placeholders import PlaceholderTable
 from stashdbg_core.redact.prefilter import Prefilter
+from stashdbg_core.redact.repeats import Repeats
 from stashdbg_core.redact.rules import SECRETS, Rule
+from stashdbg_core.redact.spans import Take
 from stashdbg_core.redact.stream_text import mask_across
-from stashdbg_core.redact.text import Replacement, Take, TextMasker
+from stashdbg_core.redact.text import Replacement, TextMasker
 from stashdbg_core.redact.walk import Pass, Walk
 
 
@@ -44,8 +46,13 @@ class Redactor:
         self._own = {normalise_name(name) for name in names}
         self._keep = {normalise_name(name) for name in keep}
         self._prefilter = Prefilter(rules, names)
-        self._text = TextMasker(rules, self._adjusted(sensitive_text_kind), self._adjusted(sensitive_query_kind))
         self._kind_of = self._adjusted(sensitive_kind)
+        self._text = TextMasker(
+            rules,
+            self._adjusted(sensitive_text_kind),
+            self._adjusted(sensitive_query_kind),
+            self._adjusted(lambda name: sensitive_kind(name) or sensitive_query_kind(name)),
+        )
         self._table = PlaceholderTable()
         self.suspects: Callable[[bytes], bool] = self._prefilter.suspects
         """Tell whether stored bytes, or plain UTF-8, may hold something to mask: never no where there is."""
@@ -98,10 +105,12 @@ class Redactor:
         return Pass(partial(self._walk, take), kinds=kinds)
 
     def _walk(self, take: Take, walk: Callable[..., Walk], nesting: int = 0, **more: Any) -> Walk:
+        repeats = Repeats(take, self._text.mask_repeats)
         return walk(
-            lambda text, kind: self._mask_text(text, kind, take, nesting),
+            lambda text, kind: self._mask_text(text, kind, repeats.take, nesting),
             self._kind_of,
-            lambda chunks: mask_across(chunks, lambda text: self._replacements(text, take)),
+            lambda chunks: mask_across(chunks, lambda text: self._replacements(text, repeats.take)),
+            repeats=repeats,
             **more,
         )
 

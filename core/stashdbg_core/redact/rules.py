@@ -96,10 +96,15 @@ def _holds_user_and_password(text: str) -> bool:
     return b":" in decoded and decoded.isascii()
 
 
-# What has no end is matched whole and then judged: judged within the pattern, it would be judged from each of its
-# characters on.
+# Judges of a whole match: within a pattern, what has no end would be judged from each of its characters on.
+
+
 def _holds_capital_or_digit(text: str) -> bool:
     return _CAPITAL_OR_DIGIT.search(text) is not None
+
+
+def _holds_letter_and_digit(text: str) -> bool:
+    return any(char.isalpha() for char in text) and any(char.isdigit() for char in text)
 
 
 def _has_points(text: str) -> bool:
@@ -210,7 +215,7 @@ SECRETS: Final[tuple[Rule, ...]] = (
     _ours("shopify-token", _B + r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", ("shpat_", "shpca_", "shppa_", "shpss_")),
     _ours("databricks-token", _B + r"dapi[0-9a-f]{32}", ("dapi",)),
     _ours("vault-token", _B + r"hv[sbr]\." + _W + "{24,}", ("hvs.", "hvb.", "hvr.")),
-    _ours("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}", ("age-secret-key-",)),
+    _ours("age-key", _B + r"AGE-SECRET-KEY-1[A-Z0-9]{50,}", ("age-secret-key-",)),
     _ours(
         "provider-key",
         _B + r"(?:gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_|pcsk_|figd_|sbp_|lin_api_|ntn_|glsa_|glc_|NRAK-|PMAK-"
@@ -255,9 +260,56 @@ SECRETS: Final[tuple[Rule, ...]] = (
     ),
     _ours(
         "password",
-        r"\bcurl\b[^|;&\r\n]{1,400}? (?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"'$]{1,100}:"
+        r"\bcurl\b[^|;&\r\n]{0,400}? (?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"'$]{1,100}:"
         r"(?P<secret>[^\s\"'$]{1,200})",
         ("curl",),
+    ),
+    _ours(
+        "cookie",
+        r"\bcurl\b[^|;&\r\n]{0,400}? (?:-b|--cookie)[ =]?(?P<quote>[\"'])?"
+        r"(?P<secret>(?!-)[^\s\"'$=]{1,100}=(?(quote)[^\"'$]{1,4000}|[^\s\"'$]{1,4000}))",
+        ("curl",),
+    ),
+    _ours("cookie", r"<Cookie [^\s=<>]{1,256}=(?P<secret>[^\s<>]{1,4096}) for ", ("<cookie ",)),
+    _ours(
+        "password",
+        r"\b(?:sshpass -p ?|(?:mysql|mariadb)[a-z-]{0,20}\b[^|;&\r\n]{0,200}? -p)[\"']?"
+        r"(?P<secret>[^\s\"'$\[-][^\s\"'$]{0,200})",
+        ("sshpass", "mysql", "mariadb"),
+    ),
+    _ours(
+        "password",
+        r"\b(?:echo|printf)(?: -[neE]{1,3})? {1,4}[\\\"']{0,6}(?P<secret>[^\s\"'$|;&<>`]{1,200}?)(?:\\{1,8}n)?"
+        r"[\\\"']{0,6} {0,4}\| {0,4}(?:sudo(?: -[ugpUC] \S{1,40}| -[A-Za-z]{1,8}){0,4}? -[A-Za-z]{0,8}S\b"
+        r"|(?:sudo )?chpasswd\b|(?:sudo )?passwd[^|;&\r\n]{0,80}? --stdin\b|[^|;&\r\n]{1,200}? --password-stdin\b)",
+        ("echo ", "printf "),
+    ),
+    _ours("password", r"-pass(?:in|out)?[ =]{1,4}[\"']?pass:(?P<secret>[^\s\"'$<>]{1,200})", ("pass:",), lead=14),
+    _ours(
+        "password-hash",
+        r"\$(?:apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}"
+        r"|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|5\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43}"
+        r"|6\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"
+        r"|y\$[./A-Za-z0-9]{1,9}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})(?![/A-Za-z0-9])",
+        ("$apr1$", "$2a$", "$2b$", "$2x$", "$2y$", "$1$", "$5$", "$6$", "$y$"),
+    ),
+    _ours(
+        "digest-response",
+        r"\bDigest [a-z-]{1,20}=[^\r\n]{0,2000}?\bresponse=(?:\\{0,8}\")?(?P<secret>[0-9a-f]{32,64})(?![0-9a-f])",
+        ("digest ",),
+    ),
+    _ours(
+        "private-key",
+        r"Private-Lines: [0-9]{1,3}(?:\s|\\{1,8}[nr])+(?P<secret>[A-Za-z0-9+/=]{16,80}"
+        r"(?:(?:\r?\n|(?:\\{1,8}[nr])+)(?!Private-)[A-Za-z0-9+/=]{4,80})*)",
+        ("private-lines",),
+    ),
+    _ours(
+        "url-password",
+        r"(?i:[a-z][a-z0-9+.-]{1,30})(?<![\\])://(?P<secret>[A-Za-z0-9]{20,512})@",
+        ("://",),
+        _holds_letter_and_digit,
+        lead=31,
     ),
     _ours(
         "url-password",

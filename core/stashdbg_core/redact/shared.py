@@ -1,8 +1,8 @@
 """Masking by stored piece: what many values share is walked once for each way in which a name announces it.
 
 The result is that of a walk over the whole value, leaf by leaf and number by number. A piece is walked in its place in
-that order when it is first met, and later stands for what came of it. What a stream says across its chunks is only seen
-whole, so a piece that holds a stream is walked with everything below it put in.
+that order when it is first met, and later stands for what came of it. What a stream says across its chunks, and what an
+error repeats of its arguments, is only seen whole, so a piece that holds one is walked with everything below it put in.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ class _PieceWalk(Walk):
 
     def _masked_leaf(self, value: Json, kind: str | None) -> Json:
         """Return a leaf masked; None if there was nothing to mask."""
-        alone = Walk(self.mask_text, self.kind_of, self.mask_chunks, None, self.every_text)
+        alone = Walk(self.mask_text, self.kind_of, self.mask_chunks, every_text=self.every_text)
         alone.begin(value, kind)
         return alone.result(value) if alone.edits.values else None
 

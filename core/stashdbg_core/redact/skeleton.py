@@ -32,10 +32,11 @@ class Skeleton:
     list_parts: tuple[str, ...] = ()
     """Every piece that must be a list."""
     odd: bool = False
-    """Whether it can only be looked at whole: a stream, whose chunks are read as one text, or an unusual spelling."""
+    """Whether it can only be looked at whole: a stream, whose chunks are read as one text, an error, whose texts repeat
+    what else is in it, or an unusual spelling."""
 
 
-_STREAM: Final = tags.STREAM
+_WHOLE: Final = frozenset({tags.STREAM, tags.EXCEPTION})
 _TAG: Final = tags.TAG
 
 
@@ -75,7 +76,7 @@ def skeleton(raw: bytes) -> Skeleton:
                 pending.append((node, "items", depth))
                 continue
             tag = node.get(_TAG)
-            odd = odd or tag == _STREAM or type(tag) is dict
+            odd = odd or type(tag) is dict or (type(tag) is str and tag in _WHOLE)
             pending += [(node, key, depth + 1) for key, value in node.items() if type(value) in (dict, list)]
         elif type(node) is list:
             pending += [(node, at, depth + 1) for at, value in enumerate(node) if type(value) in (dict, list)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+Take: TypeAlias = Callable[[str, str], str]
+"""Gets a secret and its kind, returns its placeholder."""
 
 
 class Span(NamedTuple):

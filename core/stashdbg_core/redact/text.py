@@ -6,20 +6,19 @@ Within a URL or a form the placeholder is percent-encoded, so that the URL stays
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, quote_plus, unquote_plus
 
 import regex
 
 from stashdbg_core.redact.assignments import KindOf, assignment_spans, is_form, is_word
+from stashdbg_core.redact.multipart import multipart_spans
 from stashdbg_core.redact.near import LONG, matches_at, places_of
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
+from stashdbg_core.redact.repeats import Form, repeat_spans
 from stashdbg_core.redact.rules import Rule
-from stashdbg_core.redact.spans import Span, holds, settle
-
-Take: TypeAlias = Callable[[str, str], str]
-"""Gets a secret and its kind, returns its placeholder."""
+from stashdbg_core.redact.spans import Span, Take, holds, settle
 
 
 class Replacement(NamedTuple):
@@ -34,7 +33,7 @@ _REFERENCE = re.compile(r"sha256:[0-9a-f]{64}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>\\`{}|^]+")
 _PARAMETER = re.compile(r"(?<==)[^\s&;#\"'<>\\]++")
 _ENCODED = re.compile("%[0-9A-Fa-f]{2}")
-_SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]+")
+_SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest|aws4-hmac-sha256|apikey|bot|negotiate|key)[ \t]+")
 _MASKED_COOKIE: Final = re.compile(
     r"[^=;\s]{1,256}=(?:\[REDACTED:cookie\])?"
     r"(?:; (?i:(?:path|domain|max-age|samesite|expires)=[^;]{0,200}|secure|httponly|partitioned))*"
@@ -54,12 +53,14 @@ class TextMasker:
         rules: The shapes looked for.
         kind_of: Tells which names announce a secret in running text.
         query_kind_of: Tells which names of URL parameters do.
+        field_kind_of: Tells which names of fields of a form do.
     """
 
-    def __init__(self, rules: Iterable[Rule], kind_of: KindOf, query_kind_of: KindOf) -> None:
+    def __init__(self, rules: Iterable[Rule], kind_of: KindOf, query_kind_of: KindOf, field_kind_of: KindOf) -> None:
         self._rules = [(rule, _compile(rule), tuple(map(_with_odd, rule.anchors))) for rule in rules]
         self._kind_of_name = kind_of
         self._query_kind_of = query_kind_of
+        self._field_kind_of = field_kind_of
 
     def mask(self, text: str, take: Take, depth: int = 0) -> str:
         """Return ``text`` with its secrets replaced; the same object if it has none."""
@@ -73,20 +74,13 @@ class TextMasker:
     def replacements(self, text: str, take: Take, depth: int = 0) -> list[Replacement]:
         """Return what to write instead of the secrets of ``text``: disjoint stretches in order."""
         announced = assignment_spans(text, self._kind_of_name, self._query_kind_of)
-        spans = [*self._encoded(text, take, depth), *self._shapes(text), *announced]
-        if not spans:
-            return []
-        protected = [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
-        protected += [match.span() for match in _REFERENCE.finditer(text)]
-        in_form = is_form(text)
-        urls = [match.span() for match in _URL.finditer(text)] if "://" in text else []
-        found: list[Replacement] = []
-        for start, end, kind, replacement in settle(spans, protected):
-            new = take(text[start:end], kind) if replacement is None else replacement
-            if replacement is None and (in_form or holds(urls, start, end)):
-                new = quote(new, safe="")
-            found.append(Replacement(start, end, new))
-        return found
+        fields = multipart_spans(text, self._field_kind_of)
+        return _settled(text, [*self._encoded(text, take, depth), *self._shapes(text), *fields, *announced], take)
+
+    def mask_repeats(self, text: str, forms: Sequence[Form], take: Take) -> str:
+        """Return ``text`` with what it repeats, in one of these forms, replaced; the same object if that is nothing."""
+        found = _settled(text, list(repeat_spans(text, forms)), take)
+        return replaced(text, found) if found else text
 
     def mask_whole(self, text: str, kind: str, take: Take) -> str:
         """Return what stands for ``text``, the value of a name that announces a secret of ``kind``."""
@@ -147,6 +141,23 @@ def replaced(text: str, found: Iterable[Replacement]) -> str:
         end = stop
     parts.append(text[end:])
     return "".join(parts)
+
+
+def _settled(text: str, spans: list[Span], take: Take) -> list[Replacement]:
+    """Return what to write instead of spans of a text, of those that overlap the first: disjoint, in order."""
+    if not spans:
+        return []
+    protected = [match.span() for match in ANY_PLACEHOLDER.finditer(text)]
+    protected += [match.span() for match in _REFERENCE.finditer(text)]
+    in_form = is_form(text)
+    urls = [match.span() for match in _URL.finditer(text)] if "://" in text else []
+    found: list[Replacement] = []
+    for start, end, kind, replacement in settle(spans, protected):
+        new = take(text[start:end], kind) if replacement is None else replacement
+        if replacement is None and (in_form or holds(urls, start, end)):
+            new = quote(new, safe="")
+        found.append(Replacement(start, end, new))
+    return found
 
 
 def _compile(rule: Rule) -> Any:

@@ -2,7 +2,8 @@
 
 A sensitive name masks what hangs on it: a text, a number where numbers are secrets, the items of a list, the leaves of
 an object. A JSON schema that describes an ``api_key`` stays readable. Pairs of name and value (headers, form fields,
-``{"name": …, "value": …}``, arguments of a command line) count as names with values.
+``{"name": …, "value": …}``, arguments of a command line) count as names with values. What an error was raised with, its
+texts often say again, without the name: what was masked anywhere in an error is masked in all its texts.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from stashdbg_core import tags
 from stashdbg_core.canonical import Json
 from stashdbg_core.redact.edits import Edits, Place
+from stashdbg_core.redact.in_order import Before
 from stashdbg_core.redact.names import NUMERIC
+from stashdbg_core.redact.repeats import Repeats
 
 KindOf: TypeAlias = Callable[[str], str | None]
 MaskText: TypeAlias = Callable[[str, str | None], str]
@@ -77,10 +80,14 @@ class Walk:
     """Gets the chunks of a stream, returns them with secrets cut across them masked; the same list if none."""
     found: Callable[[Place, str | int], None] | None = None
     """Told of every leaf that was masked, for a scan."""
+    repeats: Repeats | None = None
+    """What was masked, for errors; None: what they repeat stays."""
     every_text: bool = False
     """Whether texts are masked for what is in them alone: those that spell tagged values and all keys too."""
     edits: Edits = field(default_factory=Edits)
     pending: list[Step] = field(default_factory=list)
+    said: list[tuple[Place, str | int, str, str | None]] | None = None
+    """Within an error: its texts, as they are masked, and what is announced of them."""
 
     def mask(self, tree: Json) -> Json:
         """Return ``tree`` masked; the same object if there was nothing to mask."""
@@ -120,7 +127,10 @@ class Walk:
                 self.pending.append(Step(Place(value, place, key), kind, pair))
         elif leaf is str:
             if value:
-                self._edit(place, key, value, self.mask_text(value, kind))
+                new = self.mask_text(value, kind)
+                self._edit(place, key, value, new)
+                if self.said is not None:
+                    self.said.append((place, key, new, kind))
         elif kind in NUMERIC and leaf is not bool and value is not None:
             self._edit(place, key, value, self.mask_text(str(value), kind))
 
@@ -162,6 +172,8 @@ class Walk:
         container = step.place.container
         if tag in _BINARY:
             self._binary(step)
+        elif tag == tags.EXCEPTION and self.repeats is not None and self.said is None:
+            self._error(step, self.repeats)
         elif tag not in _OPAQUE:
             if tag == tags.STREAM and type(chunks := container.get("chunks")) is list:
                 joined = self.mask_chunks(chunks)
@@ -173,6 +185,21 @@ class Walk:
                 if key not in _STRUCTURE:
                     self._look(step.place, key, value, step.kind, pair if key == "items" else None)
 
+    def _error(self, step: Step, repeats: Repeats) -> None:
+        """Mask an error with all that hangs on it, then what its texts repeat."""
+        others, self.pending, self.said = self.pending, [], []
+        repeats.begin()
+        self._tagged(step, tags.EXCEPTION)
+        while self.pending:
+            self.take(self.pending.pop())
+        said, self.pending, self.said = self.said, others, None
+        if not repeats.look_through(text for _, _, text, _ in said):
+            return
+        for place, key, text, kind in said:
+            masked = repeats.mask(text)
+            if masked is not text:
+                self._edit(place, key, text, self.mask_text(masked, kind))
+
     def _list(self, step: Step) -> None:
         place, items = step.place, step.place.container
         if step.pair is not None and step.pair is not MAPPING and len(items) == 2:
@@ -180,16 +207,15 @@ class Walk:
             self._look(place, 1, items[1], step.pair)
             return
         pairs = step.pair is MAPPING or (step.kind is None and all(self.pair_of(item) is not None for item in items))
-        previous: Any = None
+        before = Before()
         for position, item in enumerate(items):
             kind, pair = step.kind, None
             if pairs:
                 name = self._name_text((self.pair_of(item) or [""])[0])
                 pair = (self.kind_of(name) if name else None) or step.kind
-            elif kind is None and type(item) is str and type(previous) is str and previous[:1] == "-" != item[:1]:
-                kind = self.kind_of(previous.lstrip("-")) if len(previous.lstrip("-")) > 3 else None
+            elif kind is None:
+                kind = before.announces(item, self.kind_of)
             self._look(place, position, item, kind, pair)
-            previous = item
 
     def _named_value(self, container: dict[str, Json]) -> str | None:
         if "value" not in container and "Value" not in container:

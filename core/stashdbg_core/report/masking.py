@@ -10,19 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from stashdbg_core.canonical import REF_PREFIX, stored_form
+from stashdbg_core.canonical import REF_PREFIX
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.placeholders import OPENING, PlaceholderTable
 from stashdbg_core.redact.recording import redact_recording
 from stashdbg_core.redact.redactor import Redactor
+from stashdbg_core.redact.repeats import is_telling, spellings
 from stashdbg_core.redact.rule_file import RuleSet
 from stashdbg_core.redact.stream_text import mask_across
 from stashdbg_core.redact.text import Replacement
 from stashdbg_core.redact.walk import Pass, Walk
 from stashdbg_core.report.personal import Person, PersonalText, rewritten
 
-_LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
-_LONG: Final = 16
 _REFERENCE: Final = re.compile(REF_PREFIX + "[0-9a-f]{64}")
 _REFERENCE_BYTES: Final = re.compile(_REFERENCE.pattern.encode())
 
@@ -83,7 +82,7 @@ class ReportRedactor(Redactor):
     def secrets(self) -> dict[str, str]:
         """Return the secrets seen that can be told from ordinary words, with what stands for each."""
         found = {text.strip(): shown for text, shown in self._remembering.seen.items()}
-        return {text: shown for text, shown in found.items() if _is_telling(text)}
+        return {text: shown for text, shown in found.items() if is_telling(text)}
 
 
 class Residue(Redactor):
@@ -156,19 +155,3 @@ def _edits(
         return walk(lambda text, _: change(text), lambda _: None, chunks, every_text=every_text, **more)
 
     return tuple(Pass(partial(make, every_text), counts, again) for every_text in (False, True))
-
-
-def spellings(secret: str) -> tuple[str, ...]:
-    """Return how a text may stand in JSON: as it is, escaped, and escaped twice."""
-    once = _escaped(secret)
-    return tuple(dict.fromkeys((secret, once, _escaped(once))))
-
-
-def _escaped(text: str) -> str:
-    return stored_form(text).decode("utf-8")[1:-1]
-
-
-def _is_telling(secret: str) -> bool:
-    """Tell whether a secret cannot be an ordinary word or number that stands elsewhere by chance."""
-    long = len(secret) >= _LONG and not any(character.isspace() for character in secret)
-    return long or _LETTER_AND_DIGIT.match(secret) is not None or secret.startswith("-----BEGIN")

@@ -8,6 +8,7 @@ import string
 from collections.abc import Callable
 
 ALNUM = string.ascii_letters + string.digits
+CRYPT = ALNUM + "./"
 
 
 def _of(rng: random.Random, alphabet: str, n: int) -> str:
@@ -61,3 +62,29 @@ def pem(rng: random.Random) -> str:
     body = base64.b64encode(rng.randbytes(600)).decode()
     lines = "\n".join(body[i : i + 64] for i in range(0, len(body), 64))
     return "-----BEGIN RSA PRIVATE" + f" KEY-----\n{lines}\n-----END RSA PRIVATE" + " KEY-----\n"
+
+
+def putty_key(rng: random.Random) -> str:
+    """Make a private key of PuTTY."""
+    body = base64.b64encode(rng.randbytes(140)).decode()
+    lines = [body[i : i + 64] for i in range(0, len(body), 64)]
+    head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: k\nPublic-Lines: 1\nAAAAB3NzaC1yc2EAAAADAQAB\n"
+    return f"{head}Private-Lines: {len(lines)}\n" + "\n".join(lines) + f"\nPrivate-MAC: {_of(rng, HEX, 64)}\n"
+
+
+def password_hash(rng: random.Random) -> str:
+    """Make a hash as files of passwords hold it."""
+    kinds = [
+        lambda: "$apr1$" + _of(rng, CRYPT, 8) + "$" + _of(rng, CRYPT, 22),
+        lambda: "$1$" + _of(rng, CRYPT, 8) + "$" + _of(rng, CRYPT, 22),
+        lambda: "$2y$10$" + _of(rng, CRYPT, 53),
+        lambda: "$5$" + _of(rng, CRYPT, 16) + "$" + _of(rng, CRYPT, 43),
+        lambda: "$6$rounds=5000$" + _of(rng, CRYPT, 8) + "$" + _of(rng, CRYPT, 86),
+        lambda: "$y$j9T$" + _of(rng, CRYPT, 22) + "$" + _of(rng, CRYPT, 43),
+    ]
+    return rng.choice(kinds)()
+
+
+def digest_response(rng: random.Random) -> str:
+    """Make the answer to a challenge of HTTP Digest."""
+    return _of(rng, HEX, 32)

@@ -14,7 +14,7 @@ import pytest
 
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.redact import Redactor
-from tests.core.redact.made_up_secrets import SHAPES, password, pem
+from tests.core.redact.made_up_secrets import SHAPES, digest_response, password, password_hash, pem, putty_key
 
 Plant = Callable[[str], Any]
 
@@ -38,6 +38,12 @@ def _stream(text: str) -> dict[str, Any]:
     parts = ["the key is ", text[:5], text[5:9], text[9:], " as said"]
     chunks = [{"id": "c1", "choices": [{"index": 0, "delta": {"content": part}}]} for part in parts]
     return {"$stash": "stream", "kind": "sync", "chunks": chunks, "times": [0.0] * len(chunks), "ending": "exhausted"}
+
+
+def form(name: str, value: str) -> str:
+    """A form of two fields as HTTP libraries send it."""
+    head = "Content-Type: text/plain\r\nContent-Disposition: form-data; name="
+    return f'--b0und\r\n{head}"user"\r\n\r\nbob\r\n--b0und\r\n{head}"{name}"\r\n\r\n{value}\r\n--b0und--\r\n'
 
 
 BY_SHAPE: dict[str, Plant] = {
@@ -82,6 +88,27 @@ BY_NAME: dict[str, Plant] = {
     "argv": lambda s: ["mysql", "--password", s, "db"],
     "connection string": lambda s: f"Server=db;Uid=app;Pwd={s};",
     "repr": lambda s: f"login(user='bob', password='{s}')",
+    "form field": lambda s: form("password", s),
+    "form field in bytes": lambda s: _bytes(form("user[api_key]", s)),
+    "form field, escaped": lambda s: json.dumps({"body": repr(form("client-secret", s))}),
+    "form field of several lines": lambda s: form("pin", f"{s}\r\n\r\n--{s}"),
+    "form cut short": lambda s: form("token", s)[: -len("\r\n--b0und--\r\n")],
+    "curl, first flag": lambda s: f"curl -u bob:{quote(s)} https://example.test/x",
+    "curl argv": lambda s: ["/usr/bin/curl", "-sS", "-u", f"bob:{s}", "https://example.test/x"],
+    "curl cookie": lambda s: f"curl -b 'sid={s}; theme=dark' https://example.test/x",
+    "curl argv cookie": lambda s: ["curl", "--cookie", f"sid={s}"],
+    "cookie jar": lambda s: f"<RequestsCookieJar[<Cookie sid={quote(s)} for .example.test/>]>",
+    "environ": lambda s: f"HOME=/root\0OPENAI_API_KEY={s}\0PATH=/bin\0",
+    "sshpass": lambda s: f"sshpass -p '{s}' ssh bob@example.test",
+    "mysql": lambda s: f"mysqldump --host db -u root -p'{s}' shop",
+    "mysql argv": lambda s: ["/usr/bin/mysql", "-uroot", f"-p{s}", "shop"],
+    "openssl": lambda s: f"openssl rsa -in key.pem -passin pass:{s} -out x",
+    "openssl argv": lambda s: ["openssl", "pkcs12", "-passout", f"pass:{s}"],
+    "JavaScript": lambda s: f"connect({{ user: `bob`, password: `{s}` }})",
+    "piped to sudo": lambda s: f"echo '{s}' | sudo -u root -S id",
+    "piped to chpasswd": lambda s: f'echo "bob:{s}" | chpasswd',
+    "piped to docker": lambda s: f"printf '{s}\\n' | docker login -u bob --password-stdin registry.example",
+    "Go": lambda s: f'apiKey := "{s}"',
     "odd dict": lambda s: {"$stash": "dict", "items": [[1, 2], ["secret", s]]},
 }
 
@@ -124,9 +151,38 @@ def test_no_secret_with_a_name_is_left(place: str) -> None:
 def test_private_keys_are_masked_whole() -> None:
     key = pem(random.Random(1))
     broken = json.dumps({"k": key})[:-1]
-    for tree in (key, f"cat id_rsa\n{key}$ ", json.dumps({"file": key}), {"file": broken}, _bytes(key)):
+    lines = key.splitlines()
+    for tree in (
+        lines,
+        ["cat", *lines, "done"],
+        key,
+        f"cat id_rsa\n{key}$ ",
+        json.dumps({"file": key}),
+        {"file": broken},
+        _bytes(key),
+    ):
         left = stored_form(Redactor().redact_tree(tree)).decode()
         assert not any(line in left for line in key.splitlines()[1:-1])
+
+
+def test_private_keys_of_putty_are_masked_and_what_is_public_stays() -> None:
+    key = putty_key(random.Random(1))
+    lines = key.splitlines()
+    for tree in (key, key.replace("\n", "\r\n"), {"file": json.dumps({"k": key})[:-1]}, _bytes(key), [*lines, "done"]):
+        left = stored_form(Redactor().redact_tree(tree)).decode()
+        assert not any(line in left for line in lines[6:-1])
+        assert type(tree) is dict or (lines[4] in left and lines[-1] in left)
+    assert Redactor().redact_tree([*lines, "done"])[-1] == "done"
+
+
+def test_hashes_of_passwords_and_answers_to_challenges_are_masked() -> None:
+    rng = random.Random(8)
+    for _ in range(24):
+        hashed = password_hash(rng)
+        assert_gone(hashed, f"bob:{hashed}\nann:x:1000:1000::/home/ann:/bin/sh")
+        assert_gone(hashed, [f"root:{hashed}:19000:0:99999:7:::"])
+    answer = digest_response(rng)
+    assert_gone(answer, f'sent Digest username="Ann", realm="a, b", uri="/x", response="{answer}", opaque="5ccc069c"')
 
 
 def innocent() -> list[Any]:
@@ -153,6 +209,18 @@ def innocent() -> list[Any]:
         {"stop_token": "</s>", "bosToken": "<s>", "max_completion_tokens": "10", "secretary": "Ann", "passport": "x"},
         "[REDACTED:openai-key#3] and [REDACTED]",
         {"auth": "none", "authorization": "bearer"},
+        form("file", "password is not asked for"),
+        "curl -b cookies.txt --cookie-jar jar=1.txt https://example.test/; mysql -u root -p shop",
+        ["curl", "-u", "bob", "-b", "cookies.txt"],
+        ["grep", "-u", "a:b", "-b", "x=y", "-p", "z"],
+        "git clone ssh://service_account_prod1@git.example.test/x and https://bob@example.test/",
+        "`password`: `string`, `token`: `the token`, secret: `/run/secrets/db1`, api_key: `YOUR_KEY`, token = `${t1}`",
+        "echo y | sudo -E pacman -S x1; echo y1 | sudo pacman -S x; echo $PW1 | sudo -S id; echo a1 | eslint --stdin",
+        "openssl rsa -passin env:PW1 -passout file:/run/pw1; openssl enc -pass pass:$PW1",
+        ["mysql", "-p", "shop1", "-P3306"],
+        ["mkdir", "-p1", "-pass", "pass:word1"],
+        "costs $1$2, $5$ or $6$x$y; $2a$10$short; sent Digest, response=none; Private-Lines: many of them",
+        ["what begins", "with -----BEGIN and PRIVATE KEY", "is a key, and this", "is", "none"],
     ]
     for _ in range(60):
         digest = f"{rng.getrandbits(256):064x}"
@@ -174,6 +242,16 @@ def test_look_alikes_stay() -> None:
     for tree in trees:
         assert redactor.redact_tree(tree) is tree, redactor.redact_tree(tree)
     assert redactor.counts == {}
+
+
+def test_a_form_keeps_all_but_the_secret_fields() -> None:
+    masked = Redactor().redact_text(form("password", "hunter2\n--b0und\nis it"))
+    assert masked == form("password", "[REDACTED:password#1]")
+
+
+def test_tokens_in_place_of_a_user_are_masked() -> None:
+    token = password(random.Random(3)).translate({ord(char): "q" for char in "!^*"}) + "Zk3vQ9tw7LmX2"
+    assert token not in Redactor().redact_text(f"git clone https://{token}@git.example.test/a/b.git")
 
 
 def test_urls_stay_urls_and_nested_json_stays_json() -> None:

@@ -48,7 +48,8 @@ def spans(matches):
 def test_assignments_near_their_signs_are_all_assignments(text):
     for signs, patterns in ASSIGNMENTS.items():
         for pattern in patterns:
-            near = matches_near(pattern, text, places_of(text, *signs), found_by._LEAD, found_by._REACH)
+            windows = sorted(window for sign in signs for window in found_by.windows_before(text, sign))
+            near = matches_near(pattern, text, windows, found_by._REACH)
             assert spans(near) == spans(pattern.finditer(text))
     near = matches_at(found_by._FLAG, text, places_of(text, "--"), 0)
     assert spans(near) == spans(found_by._FLAG.finditer(text))

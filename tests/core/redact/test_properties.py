@@ -19,7 +19,10 @@ GLUE = [
     " ", "\n", "\t", '"', "'", "\\", "=", ": ", '": "', "='", "&", "?", "://", "@", "%3D", "%26", "%40", "/", ".", "-",
     "--", "_", ",", ";", "(", "[", "{", "}", "Bearer ", "Basic ", "https://", "%3A%2F%2F", "é", "\ud800", "\x00",
     "\x7f", "[REDACTED:pin#1]",
-    "\\n", "\\u0041", "sha256:", "K",
+    "\\n", "\\u0041", "sha256:", "K", ":=", "<Cookie a=", " for ", "curl -u a:", "curl ", " -b a=",
+    "sshpass -p ", "mysql -p", 'Content-Disposition: form-data; name="', "\r\n\r\n", "\n\n", "\n--", "\\n\\n", "=curl",
+    "-----BEGIN PRIVATE KEY-----", "Private-Lines: 2\n", "echo ", " | sudo -S", "|chpasswd", "-passin pass:",
+    ": `", "`", "$6$ab$", "Digest a=b, ", 'response="',
 ]  # fmt: skip
 secrets = st.builds(
     lambda kind, seed: SHAPES[kind](random.Random(seed)), st.sampled_from(sorted(SHAPES)), st.integers(0, 99)
@@ -43,6 +46,17 @@ trees = st.recursive(
         st.dictionaries(names, inner, max_size=4),
         st.dictionaries(names, inner, max_size=3).map(lambda tree: json.dumps(tree)),
         st.builds(lambda items: {"$stash": "tuple", "items": items}, st.lists(inner, max_size=3)),
+        st.builds(
+            lambda said, args: {
+                "$stash": "exception",
+                "class": "builtins:RuntimeError",
+                "text": said + repr(args),
+                "args": args,
+                "notes": [said, *map(str, args)],
+            },
+            st.sampled_from(["", "failed ", "password: "]),
+            st.lists(inner, max_size=3),
+        ),
         st.builds(
             lambda items: {"$stash": "dict", "items": items}, st.lists(st.tuples(names, inner).map(list), max_size=3)
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
@@ -10,6 +12,7 @@ from stashdbg_core.redact.recording import redact_recording
 from stashdbg_core.redact.scan import ScanFinding, scan_recording
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
+from stashdbg_core.store.open import read_recording
 from stashdbg_core.store.writer import encode_recording
 from tests.core.redact.made_up_secrets import SHAPES
 
@@ -101,3 +104,27 @@ def test_escapes_of_a_foreign_writer_hide_nothing() -> None:
     recording = Recording("r", EventList([RecordedEvent(0, "llm", "c", 0, "return", "abc")]), blobs)
     masked = redact_recording(recording)
     assert masked.blobs.tree(masked.events[0].ref) == {"a": "[REDACTED:github-token#1]"}
+
+
+def test_another_spelling_hides_no_secret() -> None:
+    blobs = BlobStore()
+    values = {
+        "bytes": {"$stash": "bytes", "base64": base64.b64encode(f"token {KEY}".encode()).decode()},
+        "stream": {
+            "$stash": "stream",
+            "kind": "sync",
+            "chunks": [KEY[:9], KEY[9:]],
+            "times": [1, 2],
+            "ending": "closed",
+        },
+    }
+    events = [
+        RecordedEvent(seq, "c", key, 0, "return", blobs.put(tree)) for seq, (key, tree) in enumerate(values.items())
+    ]
+    text = encode_recording(Recording("run-1", EventList(events), blobs, RawObject.of({"complete": True})))
+    for separators in ((",", ":"), (", ", ": "), (" , ", " : ")):
+        respelled = read_recording(json.dumps(json.loads(text), separators=separators).encode())
+        assert {finding.seq for finding in scan_recording(respelled)} == {0, 1}, separators
+        masked = redact_recording(respelled)
+        assert not list(scan_recording(masked))
+        assert masked.blobs.tree(masked.events[1].ref)["chunks"] != values["stream"]["chunks"]

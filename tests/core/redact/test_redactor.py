@@ -267,6 +267,39 @@ def test_a_secret_in_keys_within_keys_is_gone() -> None:
     assert key not in str(masked)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "sk-",
+        "rk_test_",
+        "api_org_",
+        "xapp-",
+        "glagent-",
+        "gloas-",
+        "lsv2_pt_",
+        "lin_api_",
+        "sntryu_",
+        "sq0csp-",
+        "NRAK-",
+    ],
+)
+def test_tokens_that_begin_like_words_of_programs_are_masked(head: str) -> None:
+    assert Redactor().redact_text(f"x {head}{'Ab12' * 9}") != f"x {head}{'Ab12' * 9}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "libdw-api-x86_64-linux-gnu.so",
+        "primary-key-constraint-name",
+        "github_actions_runner_linux",
+        "lin-alg-fw_update_hf",
+    ],
+)
+def test_words_of_programs_that_tokens_begin_with_are_not_suspected(words: str) -> None:
+    assert not Redactor().suspects(words.encode())
+
+
 def test_a_webhook_without_a_long_run_is_suspected() -> None:
     address = "https://hooks.slack.com/services/T12345678/B12345678/abcdefghij"
     assert Redactor().suspects(address.encode())

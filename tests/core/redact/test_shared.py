@@ -95,7 +95,18 @@ streams = st.builds(
     st.integers(1, 8),
 )
 tuples = pair.map(lambda items: {"$stash": "tuple", "items": items})
-odd_trees = st.one_of(trees, said, named, streams, pair, st.lists(st.one_of(pair, tuples), max_size=4))
+errors = st.builds(
+    lambda args, inner: {
+        "$stash": "exception",
+        "class": "builtins:OSError",
+        "text": repr(args),
+        "args": args,
+        "attributes": {"sent": inner, "api_key": str(inner)},
+    },
+    st.lists(st.one_of(said, pair), max_size=3),
+    st.one_of(said, pair, named),
+)
+odd_trees = st.one_of(trees, said, named, streams, errors, pair, st.lists(st.one_of(pair, tuples), max_size=4))
 entries = st.one_of(
     odd_trees, st.dictionaries(st.sampled_from(NAMES), st.one_of(odd_trees, st.lists(said, max_size=5)))
 )
