@@ -79,3 +79,11 @@ for name in stashdbg.__all__: getattr(stashdbg, name)
 print(touched)
 """
     assert _run(program).strip() == "[]"
+
+
+def test_a_program_is_started_and_welcomed_before_anything_is_loaded() -> None:
+    light = "from stashdbg_core.programs.runs import head_start; from stashdbg_core.programs.tapes import server"
+    loaded = set(_run(f"import sys; {light}; print(*sys.modules)").split())
+    bare = set(_run("import sys, stashdbg_core.programs; print(*sys.modules)").split())
+    assert "stashdbg_core.programs.tapes.server" in loaded
+    assert (loaded - bare) & {"threading", "typing", "json", "re", "enum", "stashdbg_core.errors"} == set()

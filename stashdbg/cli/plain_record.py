@@ -21,7 +21,7 @@ def plain_record(args: Sequence[str]) -> PlainRecord | None:
     output, force = DEFAULT_OUTPUT, False
     while words:
         word = words.pop(0)
-        if word in _OUTPUT and words and not words[0].startswith("-"):
+        if word in _OUTPUT and words and words[0] and not words[0].startswith("-"):
             output = words.pop(0)
         elif word == "--force":
             force = True

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stashdbg.cli.program_words import narrate_error, narrate_recording, say
+from stashdbg.cli.program_words import narrate_error, narrate_recording, print_recording, say
 
 if TYPE_CHECKING:
+    from stashdbg_core.programs.process.launch import Streams
     from stashdbg_core.programs.runs.head_start import HeadStart
     from stashdbg_core.redact.rule_file import RuleSet
 
@@ -24,6 +25,7 @@ def record(
     force: bool = False,
     rules: str | None = None,
     begun: HeadStart | None = None,
+    as_json: bool = False,
 ) -> int:
     """Run a program, record it, and return its exit code.
 
@@ -33,31 +35,34 @@ def record(
         force: Replace the file.
         rules: A file of redaction rules.
         begun: The program, if it was started already.
+        as_json: Print one JSON object; what the program prints goes to standard error.
 
     Raises:
         StashError: It cannot be started, or the recording cannot be written.
     """
     try:
-        from stashdbg_core.programs.runs.starting import record_program
+        from stashdbg_core.programs.runs.starting import load_the_rest, record_program
 
         path, wanted = Path(output), _rules(rules)
-        run = record_program(program, path, rules=wanted, force=force, say=say, streams="ours", begun=begun)
+        streams: Streams = "errors" if as_json else "ours"
+        run = record_program(program, path, rules=wanted, force=force, say=say, streams=streams, begun=begun)
         run.start()
     except BaseException:
         if begun is not None:
             begun.abandon()
         raise
-    # While the program runs there is time.
-    from stashdbg_core.programs.runs import counts  # noqa: F401
+    load_the_rest()
     from stashdbg_core.programs.runs.program_run import unhooked
 
     if begun is not None:
         begun.settle()
     result = run.wait()
     if result.path is None:
-        narrate_error(unhooked(run.command))
-        return result.exit_code
-    narrate_recording(result.path, result)
+        narrate_error(unhooked(run.command), as_json=as_json)
+    elif as_json:
+        print_recording(result.path, result)
+    else:
+        narrate_recording(result.path, result)
     return result.exit_code
 
 

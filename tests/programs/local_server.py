@@ -28,6 +28,7 @@ class LocalServer(ThreadingHTTPServer):
         self.gates: dict[str, threading.Event] = {}
         self.counts: Counter[str] = Counter()
         self.requests = 0
+        """How many came; those to ``/hang`` do not count, as their client may give up before they are sent."""
         self.over = threading.Event()
 
     @property
@@ -75,8 +76,8 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_PUT = do_HEAD = do_DELETE = do_GET
 
     def _route(self) -> None:
-        self.server.requests += 1
         place = urlsplit(self.path)
+        self.server.requests += place.path != "/hang"
         self.query = {name: values[0] for name, values in parse_qs(place.query).items()}
         self.body = self._read_body()
         answer: Callable[[], None] = getattr(self, "at_" + place.path.strip("/").replace("-", "_"), self.at_missing)

@@ -126,6 +126,20 @@ def test_a_replay_is_offline_and_a_recording_names_what_it_misses() -> None:
         ]
 
 
+def test_a_program_that_asks_for_nothing_loads_little_of_ours_and_nothing_else(bare_python: str) -> None:
+    program = [
+        "-c",
+        "import sys; print(*(name for name, module in sys.modules.items() if hasattr(module, '__file__')))",
+    ]
+    alone = subprocess.run([bare_python, *program], capture_output=True, text=True, check=True).stdout.split()
+    with Recorder() as recorder:
+        recorded = recorder.run(program, python=bare_python).stdout.split()
+    c_code = {"_contextvars", "_json", "_socket", "binascii", "fcntl"}
+    ours = {name for name in recorded if name.startswith(("stash_child", "sitecustomize"))}
+    assert set(recorded) - set(alone) - ours - c_code == {"__future__"}
+    assert len(ours) < 20 and not any("process" in name and "ids" not in name for name in ours)
+
+
 @pytest.mark.parametrize("options", [[], ["-W", "error", "-X", "dev"]])
 def test_the_program_sees_no_difference(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.customised = getattr(sys, 'customised', 0) + 1\n")

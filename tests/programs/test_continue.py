@@ -81,6 +81,20 @@ def test_the_prefix_is_served_the_override_counts_and_the_rest_is_live(taped: Re
     assert report.ok and (report.matched, report.live) == (3, 2)
 
 
+def test_calls_and_values_that_are_live_are_counted_apart_and_a_fork_never_reached_is_told(
+    taped: Recording, tmp_path: Path
+) -> None:
+    branch = forked(taped, tmp_path / "fork.json", 2, override=99)
+    run = continuing(branch, tmp_path / "new.json")
+    with serving(run) as server:
+        agent(Speaker(server), LIVE)
+    assert (run.report().live_words, run.unreached()) == ("1 call and 1 value live", None)
+    run = continuing(branch, tmp_path / "none.json")
+    with serving(run) as server:
+        Speaker(server).value("clock", "time", 900.0, site="agent.py:1 main")
+    assert (run.report().live_words, run.unreached()) == ("0 live", 2)
+
+
 def test_no_old_answer_is_served_past_the_point(taped: Recording, tmp_path: Path) -> None:
     branch = forked(taped, tmp_path / "fork.json", 1)  # nothing in its place: the first model call is live
     run = continuing(branch, tmp_path / "new.json")
@@ -125,6 +139,8 @@ def test_rerun_really_runs_those(taped: Recording, tmp_path: Path) -> None:
     with pytest.raises(StashError, match="tool/prize: the recording has no such call") as caught:
         continuing(branch, tmp_path / "other.json", rerun=rerun_of(["tool/prize"]))
     assert caught.value.hint == "did you mean tool/price?"
+    with pytest.raises(StashError, match="tool/prize: the recording has no such call"):
+        preview(branch, Command(("python",), tmp_path), rerun=rerun_of(["tool/prize"]))
     with pytest.raises(StashError, match="CHANNEL/KEY"):
         rerun_of(["tool"])
 
@@ -168,6 +184,14 @@ def test_secrets_are_filled_in_and_masked_again(tmp_path: Path) -> None:
     text = (tmp_path / "new.json").read_text()
     assert PASSWORD not in text
     assert f"x{placeholder}y" in text
+    other = secrets_of(["token#7=env:DB"], {"DB": PASSWORD})
+    for refused in (
+        lambda: continuing(recording, tmp_path / "other.json", other),
+        lambda: preview(recording, Command(("python",), tmp_path), filled=other.placeholders),
+    ):
+        with pytest.raises(StashError, match="--secret token#7: the recording holds no such") as caught:
+            refused()
+        assert caught.value.hint == "it holds password#1"
 
 
 @pytest.mark.parametrize(

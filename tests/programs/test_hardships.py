@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -182,7 +183,7 @@ def limited(size: int, *program: str) -> subprocess.CompletedProcess[str]:
 
 def test_nothing_runs_where_there_is_no_room_to_record_it() -> None:
     done = limited(0, "-c", "open('ran', 'w')")
-    assert done.returncode == 64 and "cannot make run.json.journal: File too large" in done.stderr
+    assert done.returncode == 66 and "cannot write run.json.journal: File too large" in done.stderr
     assert os.listdir() == []
 
 
@@ -195,3 +196,14 @@ def test_a_disk_that_fills_up_costs_the_recording_its_end_and_the_program_nothin
     assert f"event {kept} could not be written (File too large)" in first and 20 < kept < 200
     assert last == f"stashdbg: run.json.journal: {kept} events, {200 - kept} more NOT recorded"
     assert not recording.complete and not Path("run.json").exists()
+
+
+def test_with_json_the_program_speaks_on_standard_error_and_one_object_says_what_became_of_it() -> None:
+    program = ["--", sys.executable, "-c", "import time\nprint(time.time() > 0)\nraise SystemExit(3)"]
+    taped = subprocess.run([*COMMAND, "record", "--json", *program], capture_output=True, text=True, check=False)
+    told = json.loads(taped.stdout)
+    assert (told["file"], told["events"], told["lost"], told["exitCode"]) == ("run.json", 1, 0, 3)
+    assert (taped.stderr, taped.returncode) == ("True\n", 3)
+    nothing = subprocess.run([*COMMAND, "replay", "run.json", "--json", "--", "true"], capture_output=True, check=False)
+    assert (nothing.stdout, nothing.returncode) == (b"", 1)
+    assert "nothing was recorded or served" in json.loads(nothing.stderr)["error"]["message"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stashdbg_core.exchange.frames import EVENT_STREAM, frame_bytes
 from stashdbg_core.programs.runs.counts import run_counts
-from stashdbg_core.store.journal import journal_path
+from stashdbg_core.store.journal_place import journal_path
 from stashdbg_core.store.open import open_recording
 from tests.programs.speaking import Speaker, events, recorded
 

@@ -206,7 +206,7 @@ def test_a_program_is_watched_to_its_end_and_its_recording_grows(tmp_path: Path)
     live = WatchedRun(lambda say, output: plan.program(say, output), "agent")
     live.start()
     live.join()
-    assert live.words().startswith("ended") and "1 live" in live.ending()[0] and "exit code 4" in live.ending()[0]
+    assert live.words().startswith("ended") and "1 value live" in live.ending()[0] and "exit code 4" in live.ending()[0]
     assert [(line.stream, bool(line.text)) for line in live.tail.lines()] == [("stdout", True), ("stderr", True)]
     found = live.look()
     assert found is not None and [event.key for event in found.events] == ["time"] and live.look() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
@@ -78,14 +79,14 @@ def test_values_are_run_and_equal_endings_grouped(server: DecidingServer, capsys
 def test_any_executor_runs_it_and_parted_runs_are_told_apart(server: DecidingServer) -> None:
     recording = open_recording("fork.json")
     command = command_of(open_recording("run.json"), ())
-    found = sweep(plan_sweep(recording, command, times=2), Path("kept"), executor=Inline())
+    found = sweep(plan_sweep(recording, command, times=2), Path("kept"), trials=Trials(Inline()))
     assert [group.numbers for group in found.groups] == [(1, 2)]
     tree = found.to_json()
     assert set(tree) == {"runs", "groups", "values", "planned", "interrupted", "folder"}
     run = tree["runs"][0]
     assert (run["exitCode"], run["live"], run["inputTokens"], run["value"]) == (4, 4, 14, None)
     Path("agent.py").write_text(Path("agent.py").read_text().replace("/weather", "/climate"))
-    parted = sweep(plan_sweep(recording, command), Path("parted"), executor=Inline())
+    parted = sweep(plan_sweep(recording, command), Path("parted"), trials=Trials(Inline()))
     assert parted.runs[0].ending.state == "parted"
 
 
@@ -141,3 +142,15 @@ def test_a_run_that_makes_too_many_live_calls_is_ended(
     assert stashdbg(["continue", "fork.json", "--yes", "--max-calls", "2", "--json", "--", *command]) == 1
     told = capsys.readouterr()
     assert json.loads(told.out)["live"] == 2 and "limit: ended after 2 live calls" in told.err
+
+
+def test_a_program_that_never_comes_to_the_fork_has_not_run_on(
+    server: DecidingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for own, code in ((0, 1), (5, 5)):
+        assert (
+            stashdbg(["continue", "fork.json", "--yes", "--", sys.executable, "-c", f"raise SystemExit({own})"]) == code
+        )
+        assert "ended before it came to event 0, so nothing ran on" in capsys.readouterr().err
+    assert stashdbg(["replay", "run.json", "--ignore", "id"]) == 64
+    assert "--ignore 'id' is not a JSON pointer; start it with /, such as /id" in capsys.readouterr().err

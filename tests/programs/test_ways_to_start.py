@@ -86,36 +86,46 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zipapp.create_archive("archived", "program.pyz")
 
 
-def ended(run: ProgramRun, written: bytearray) -> tuple[RunResult, bytes]:
+class Written:
+    """What a program writes to each of its streams, whose parts come from a thread each."""
+
+    def __init__(self) -> None:
+        self.streams = {"stdout": bytearray(), "stderr": bytearray()}
+
+    def take(self, stream: str, data: bytes) -> None:
+        self.streams[stream].extend(data)
+
+
+def ended(run: ProgramRun) -> RunResult:
     run.start()
-    return run.wait(), bytes(written)
+    return run.wait()
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_it_is_recorded_and_the_same_on_replay(way: str) -> None:
     argv, code, readings = WAYS[way]
-    first, again = bytearray(), bytearray()
-    recorded, said = ended(
-        record_program(argv, Path("run.json"), output=lambda stream, data: first.extend(data)), first
-    )
+    first, again = Written(), Written()
+    recorded = ended(record_program(argv, Path("run.json"), output=first.take))
     recording = open_recording(Path("run.json"))
     assert recorded.exit_code == code and recorded.notes == {}
     assert [event.key for event in recording.events if event.channel == "clock"] == ["time"] * readings
-    replayed, repeated = ended(
-        replay_program(recording, command_of(recording, ()), output=lambda stream, data: again.extend(data)), again
-    )
-    assert (replayed.exit_code, repeated) == (code, said)
+    replayed = ended(replay_program(recording, command_of(recording, ()), output=again.take))
+    assert (replayed.exit_code, again.streams) == (code, first.streams)
     assert not replayed.diverged
 
 
 def test_what_a_program_becomes_that_is_no_python_is_named_and_refused_on_replay() -> None:
     argv = [PYTHON, "-c", "import os; os.execlp('echo', 'echo', 'here')"]
-    said = bytearray()
-    recorded, _ = ended(record_program(argv, Path("run.json"), output=lambda stream, data: said.extend(data)), said)
+    said = Written()
+    recorded = ended(record_program(argv, Path("run.json"), output=said.take))
     ((kind, message),) = recorded.notes
-    assert said == b"here\n" and kind == "unpinned" and "echo starts a program past the recording" in message
+    assert (
+        said.streams["stdout"] == b"here\n"
+        and kind == "unpinned"
+        and "echo starts a program past the recording" in message
+    )
     recording = open_recording(Path("run.json"))
-    replayed, _ = ended(replay_program(recording, command_of(recording, ())), bytearray())
+    replayed = ended(replay_program(recording, command_of(recording, ())))
     assert replayed.diverged
 
 
@@ -123,9 +133,9 @@ def test_a_python_that_keeps_the_hooks_out_is_not_become_on_replay() -> None:
     marker = Path("ran")
     words = ["python", "-I", "-c", "open('ran', 'w')"]
     argv = [PYTHON, "-c", f"import os, sys; os.execv(sys.executable, {words})"]
-    ended(record_program(argv, Path("run.json")), bytearray())
+    ended(record_program(argv, Path("run.json")))
     assert marker.exists()
     os.unlink(marker)
     recording = open_recording(Path("run.json"))
-    replayed, _ = ended(replay_program(recording, command_of(recording, ())), bytearray())
+    replayed = ended(replay_program(recording, command_of(recording, ())))
     assert replayed.diverged and not marker.exists()

@@ -6,7 +6,6 @@ what the program sees, the recording starts, and the ``sitecustomize`` that woul
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
@@ -17,7 +16,7 @@ def _start(folder: str) -> None:
         return
     sys.path.insert(0, folder)
     try:
-        start = importlib.import_module("stash_child.start")
+        start = __import__("stash_child.start", fromlist=["start"])
     finally:
         sys.path.remove(folder)
         sys.path_importer_cache.pop(folder, None)
@@ -27,7 +26,7 @@ def _start(folder: str) -> None:
 def _load_the_other() -> None:
     own = sys.modules.pop("sitecustomize", None)
     try:
-        importlib.import_module("sitecustomize")
+        __import__("sitecustomize")
     except ImportError as error:
         if error.name != "sitecustomize":
             raise

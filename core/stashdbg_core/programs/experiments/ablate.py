@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -238,7 +237,6 @@ def ablate(
     plan: AblationPlan,
     folder: Path,
     *,
-    executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
     settings: Settings = Settings(),
@@ -248,8 +246,7 @@ def ablate(
     Args:
         plan: What is done.
         folder: Where the recordings go; it is made if it is not there.
-        executor: Where the runs run; threads here by default.
-        trials: In place of ``executor``: by it the ablation is stopped from another thread.
+        trials: What makes the runs, in threads here by default, and stops them from another thread.
         progress: Told how many runs are over.
         settings: How calls are compared, served and masked.
 
@@ -265,7 +262,7 @@ def ablate(
         )
     base = Trial("continue", plan.recording.path, plan.command, settings=settings)
     with run_folder(folder):
-        return _Runs(plan, folder, base, trials or Trials(executor), progress or (lambda done, total: None)).all()
+        return _Runs(plan, folder, base, trials or Trials(), progress or (lambda done, total: None)).all()
 
 
 class _Runs:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -141,7 +140,6 @@ def examine(
     times: int,
     *,
     live: bool = False,
-    executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
     settings: Settings = Settings(),
@@ -153,8 +151,7 @@ def examine(
         command: What is run.
         times: How often, 2 at least.
         live: Run it for real and record it each time, in place of replaying.
-        executor: Where the runs run; threads here by default.
-        trials: In place of ``executor``: by it the runs are stopped from another thread.
+        trials: What makes the runs, in threads here by default, and stops them from another thread.
         progress: Told how many runs are over.
         settings: How calls are compared and masked.
 
@@ -165,7 +162,7 @@ def examine(
         raise invalid_input(f"runs are compared with each other: 2 to {MOST_RUNS:,} of them", hint="give --times 5")
     if recording.path is None:
         raise invalid_input("several runs need a recording that lies in a file", hint="write it first")
-    runner = trials or Trials(executor)
+    runner = trials or Trials()
     base = Trial("record" if live else "replay", recording.path, command, settings=settings)
     with tempfile.TemporaryDirectory(prefix="stashdbg-") as folder:
         made = [replace(base, path=Path(folder, f"run-{at}.json") if live else None) for at in range(times)]

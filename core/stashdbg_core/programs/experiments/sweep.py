@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -131,7 +130,6 @@ def sweep(
     plan: Plan,
     folder: Path,
     *,
-    executor: Executor | None = None,
     trials: Trials | None = None,
     progress: Progress | None = None,
     settings: Settings = Settings(),
@@ -141,8 +139,7 @@ def sweep(
     Args:
         plan: What is run.
         folder: Where the files go; it is made if it is not there.
-        executor: Where the runs run; threads here by default.
-        trials: In place of ``executor``: by it the sweep is stopped from another thread.
+        trials: What makes the runs, in threads here by default, and stops them from another thread.
         progress: Told how many runs are over.
         settings: How calls are compared, served and masked.
 
@@ -151,7 +148,7 @@ def sweep(
     """
     if plan.recording.path is None:
         raise invalid_input("a sweep needs a fork that lies in a file", hint="write it first")
-    runner = trials or Trials(executor)
+    runner = trials or Trials()
     with run_folder(folder):
         files = _written(plan, folder)
         base = Trial("continue", plan.recording.path, plan.command, settings=settings)

@@ -205,7 +205,9 @@ def run_folder(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         shown = shorten(str(folder), 200)
-        raise invalid_input(f"cannot make {shown}: {error.strerror}", hint="name a folder") from None
+        raise invalid_input(
+            f"cannot make {shown}: {error.strerror}", hint="name another folder with -o", errno=error.errno
+        ) from None
     try:
         yield
     finally:

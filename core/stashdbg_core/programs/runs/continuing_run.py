@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
@@ -22,10 +22,10 @@ from stashdbg_core.model import Recording
 from stashdbg_core.programs.runs.recording_run import RecordingRun
 from stashdbg_core.programs.runs.replaying_run import divergence_answer, refusal, served_answer
 from stashdbg_core.programs.tapes.answering import Asked, Say
-from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.secrets import Secrets, check_held
 from stashdbg_core.programs.tapes.serving import Missed, Served, Serving
 from stashdbg_core.programs.tapes.tape import ProgramTape
-from stashdbg_core.programs.wire.frames import Answer, Mode, Origin
+from stashdbg_core.programs.wire.frames import Origin
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.masking import DEFAULT, Redaction
 from stashdbg_core.replay.divergence import DivergenceReport
@@ -33,6 +33,9 @@ from stashdbg_core.replay.ignore import IgnorePattern
 from stashdbg_core.replay.nearest import nearest_key
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.words import counted
+
+if TYPE_CHECKING:
+    from stashdbg_core.programs.wire.frames import Answer, Mode
 
 _HINT = (
     "before the fork point the program has to do as recorded; fork again from a recording of the program as it is now, "
@@ -70,7 +73,7 @@ class ContinuingRun(RecordingRun):
         max_calls: How many calls run for real at most; the next one ends the program.
 
     Raises:
-        StashError: ``rerun`` names a call that the recording does not have.
+        StashError: ``rerun`` names a call that the recording does not have, or ``secrets`` a placeholder.
     """
 
     mode: ClassVar[Mode] = "continue"
@@ -103,6 +106,7 @@ class ContinuingRun(RecordingRun):
                 raise unknown_rerun(channel, key, self._serving.names)
         self._serving.leave_out_calls(what_if.again if what_if is not None else ())
         self._secrets = secrets or Secrets({})
+        check_held(self._secrets.placeholders, recording)
         self._last: Answer | None = None
 
     def call(self, asked: Asked, origin: Origin) -> Answer:
@@ -124,7 +128,10 @@ class ContinuingRun(RecordingRun):
         if self._last is not None:
             return self._last
         if live is not ABSENT or self._is_live(asked):  # asked before, and told to run
-            return super().value(asked, live, origin, soft=soft)
+            answer = super().value(asked, live, origin, soft=soft)
+            if live is not ABSENT:
+                self._serving.read_live()
+            return answer
         try:
             found = self._serving.ask(
                 asked.channel, asked.key, asked.given, asked.thread, asked.site, quiet=soft, explain=False, moves=True
@@ -155,6 +162,10 @@ class ContinuingRun(RecordingRun):
     def report(self) -> DivergenceReport:
         """Return how the run went: what was served, what ran for real, where it diverged."""
         return self._serving.report(stopped=self._last is not None)
+
+    def unreached(self) -> int | None:
+        """Return the ``seq`` of the last call to be served, if the program ended by itself and never made it."""
+        return None if self._last is not None else self._serving.unreached()
 
     def progress(self) -> tuple[int, int]:
         """Return how many calls were served so far, and how many ran for real."""

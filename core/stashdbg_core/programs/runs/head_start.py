@@ -143,12 +143,14 @@ def head_start(argv: tuple[str, ...]) -> HeadStart | None:
 
 def may_be_recorded(output: str) -> bool:
     """Tell whether nothing stands against recording to a file: it can be made, and no rules of the user's may fail."""
-    return not any(map(os.path.exists, config_folders())) and has_room(os.path.dirname(output) or os.curdir)
+    return not any(map(os.path.exists, config_folders())) and can_begin(output)
 
 
-def has_room(folder: str) -> bool:
-    """Tell whether a recording can begin in a folder: whether a disk is full, only trying tells."""
-    probe = f"{folder}/.stashdbg-{os.urandom(4).hex()}"
+def can_begin(output: str) -> bool:
+    """Tell whether a recording to a file can begin: whether a disk is full, only trying tells."""
+    if not os.path.basename(output) or (os.path.lexists(output) and not os.path.isfile(output)):
+        return False  # or, with a symlink, it takes a closer look
+    probe = f"{os.path.dirname(output) or os.curdir}/.stashdbg-{os.urandom(4).hex()}"
     try:
         descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:

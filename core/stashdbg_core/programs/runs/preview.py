@@ -16,11 +16,13 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.programs.process.command import Command
-from stashdbg_core.programs.runs.continuing_run import Name
+from stashdbg_core.programs.runs.continuing_run import Name, unknown_rerun
 from stashdbg_core.programs.runs.parents import parent_of
+from stashdbg_core.programs.tapes.secrets import check_held
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.words import counted
+from stashdbg_core.store.sharing_tags import may_share
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _HARMLESS = MEASURED_CHANNELS | {"llm", "stdin"}
@@ -95,7 +97,7 @@ _LIVE: dict[Source, str] = {
     "prefix": "live after that: whatever the program does; up to there it called",
     "nothing": "live after that: whatever the program does",
 }
-_NOTHING_LIVE = "live after that: nothing, if the program does as in the parent"
+_NOTHING_LIVE = "live after that, if the program does as in the parent: at most clock and random numbers"
 
 
 def preview(
@@ -108,8 +110,16 @@ def preview(
         command: What is run.
         rerun: Calls that run for real although they are recorded.
         filled: Placeholders that secrets fill in.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: ``rerun`` names no recorded call, or ``filled`` no placeholder that is there.
     """
     wanted = frozenset(rerun)
+    recorded = dict.fromkeys((event.channel, event.key) for event in recording.events if event.parent is None)
+    for channel, key in rerun:
+        if (channel, key) not in recorded:
+            raise unknown_rerun(channel, key, list(recorded))
+    check_held(filled, recording)
     served: Counter[str] = Counter()
     names: Counter[Name] = Counter()
     placeholders: dict[str, int] = {}
@@ -153,7 +163,7 @@ def _after(recording: Recording, about: dict[str, Any]) -> list[RecordedEvent] |
 
 def _placeholders(recording: Recording, event: RecordedEvent) -> Iterable[str]:
     raw = recording.blobs.payload(event.ref).raw
-    if b"REDACTED" not in raw and b'"$stash"' not in raw:
+    if b"REDACTED" not in raw and not may_share(raw):
         return ()
     try:
         text = recording.blobs.text(event.ref).decode("utf-8", "replace")

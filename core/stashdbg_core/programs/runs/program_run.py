@@ -26,9 +26,9 @@ from stashdbg_core.programs.runs import trust
 from stashdbg_core.programs.runs.head_start import HeadStart, Started
 from stashdbg_core.programs.tapes.answering import Answering
 from stashdbg_core.programs.tapes.server import Server
-from stashdbg_core.programs.wire.frames import Mode
 
 if TYPE_CHECKING:
+    from stashdbg_core.programs.wire.frames import Mode
     from stashdbg_core.replay.divergence import DivergenceReport
 
 _PATIENCE = 5.0
@@ -58,6 +58,8 @@ class RunResult:
     """Whether it was ended for making too many live calls."""
     lost: int = 0
     """Calls that could not be written down."""
+    unreached: int | None = None
+    """``seq`` of the call from which it was to run on, if it never came to it."""
 
     @property
     def diverged(self) -> bool:
@@ -212,8 +214,8 @@ class ProgramRun:
             trust.remember(path)
         notes = {} if tape is None else tape.notes
         lost = 0 if tape is None else tape.lost
-        report, limited = answering.report(), answering.limited
-        return RunResult(exit_code(returncode), path, report, notes, hooked, stopped, limited, lost)
+        report, limited, unreached = answering.report(), answering.limited, answering.unreached()
+        return RunResult(exit_code(returncode), path, report, notes, hooked, stopped, limited, lost, unreached)
 
     def _abandon(self) -> None:
         """Leave nothing of a run that could not begin."""
@@ -237,6 +239,14 @@ class ProgramRun:
                 os.killpg(process.pid, number)
             else:
                 process.send_signal(number)
+
+
+def not_reached(seq: int) -> StashError:
+    """Return the error for a program that ended before the call from which it was to run on."""
+    return invalid_input(
+        f"the program ended before it came to event {seq}, so nothing ran on from there",
+        hint="run the program that was recorded, as it was run then",
+    )
 
 
 def unhooked(command: Command) -> StashError:

@@ -10,11 +10,12 @@ from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import RETURN, THROW
 from stashdbg_core.programs.tapes.answering import UNCAUGHT, Answering, Asked, Say
 from stashdbg_core.programs.tapes.tape import ProgramTape
-from stashdbg_core.programs.wire.frames import Answer, Hello, Mode, Origin
+from stashdbg_core.programs.wire.frames import Hello, Origin
 from stashdbg_core.record.call import Call
 from stashdbg_core.tags import EXCEPTION, TAG
 
 if TYPE_CHECKING:
+    from stashdbg_core.programs.wire.frames import Answer, Mode
     from stashdbg_core.replay.divergence import DivergenceReport
 
 _MOST_HOSTS = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json
@@ -12,10 +12,13 @@ from stashdbg_core.model import Recording
 from stashdbg_core.programs.tapes.answering import Answering, Asked, Say
 from stashdbg_core.programs.tapes.served import call_answer, http_answer
 from stashdbg_core.programs.tapes.serving import Missed, Served, Serving
-from stashdbg_core.programs.wire.frames import Answer, Mode, Origin
+from stashdbg_core.programs.wire.frames import Origin
 from stashdbg_core.record.masking import DEFAULT, Redaction
 from stashdbg_core.replay.divergence import DivergenceReport
 from stashdbg_core.replay.ignore import IgnorePattern
+
+if TYPE_CHECKING:
+    from stashdbg_core.programs.wire.frames import Answer, Mode
 
 REFUSED = "refused"
 """Kind of a note on a connection or process that the program tried and did not get."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.opening.files import place_of
 from stashdbg_core.programs.process.command import Command, recorded_command
 from stashdbg_core.programs.process.launch import Streams
 from stashdbg_core.programs.runs.preview import Preview, preview
@@ -21,7 +22,6 @@ from stashdbg_core.programs.runs.rerunning import command_of, continue_program, 
 from stashdbg_core.programs.runs.trust import runnable_command
 from stashdbg_core.programs.tapes.answering import Say
 from stashdbg_core.programs.tapes.secrets import secrets_of
-from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import sanitize_line
 from stashdbg_core.store.atomic import free_path, safe_file_name
 from stashdbg_core.store.open import open_recording

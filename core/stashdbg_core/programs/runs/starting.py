@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from stashdbg_core.programs.process.command import new_command
 from stashdbg_core.programs.process.launch import Streams
-from stashdbg_core.programs.runs.head_start import HeadStart, has_room
+from stashdbg_core.programs.runs.head_start import HeadStart, can_begin
 from stashdbg_core.programs.runs.program_run import Output, ProgramRun
 from stashdbg_core.programs.tapes.answering import Answering, Say
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 def quiet(kind: str, message: str) -> None:
     """Say nothing."""
+
+
+def load_the_rest() -> None:
+    """Load what first answers, and the end of a recording, would load: while the program runs there is time."""
+    from stashdbg_core.programs.runs import counts  # noqa: F401
+    from stashdbg_core.session import stream_message  # noqa: F401
 
 
 def record_program(
@@ -62,7 +68,7 @@ def record_program(
         return RecordingRun(tape, command.seed, say)
 
     # What may well fail is done before the program is started.
-    likely = rules is None and has_room(os.fspath(path.parent))
+    likely = rules is None and can_begin(os.fspath(path))
     return ProgramRun(
         answering if likely else answering(), "record", command, streams=streams, output=output, begun=begun
     )

@@ -166,4 +166,4 @@ def ending_words(result: RunResult, command: Command, *, stopped: bool = False) 
     if report.divergences:
         left = f"{counted(report.unused, 'recorded call')} never made"
         return [f"{'stopped' if stopped else 'ended'} with {code} before the fork point: {left}", *lines]
-    return [f"{'stopped' if stopped else 'ended'} with {code}: {report.matched:,} served, {report.live:,} live"]
+    return [f"{'stopped' if stopped else 'ended'} with {code}: {report.matched:,} served, {report.live_words}"]

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from stashdbg_core.calls import ABSENT
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.model import RETURN, THROW
-from stashdbg_core.programs.wire.frames import Answer, Hello, Mode, Origin
+from stashdbg_core.programs.wire.frames import Hello, Origin
 from stashdbg_core.programs.wire.protocol import (
     SOFT,
     UNSET,
@@ -32,6 +32,7 @@ from stashdbg_core.programs.wire.protocol import (
 
 if TYPE_CHECKING:
     from stashdbg_core.programs.tapes.tape import ProgramTape
+    from stashdbg_core.programs.wire.frames import Answer, Mode
     from stashdbg_core.replay.divergence import DivergenceReport
 
 Say = Callable[[str, str], None]
@@ -104,6 +105,10 @@ class Answering(ABC):
     @abstractmethod
     def report(self) -> DivergenceReport | None:
         """Return how a replay went; None when recording."""
+
+    def unreached(self) -> int | None:
+        """Return the ``seq`` of the call from which a program was to run on, if it never came to it."""
+        return None
 
     def progress(self) -> tuple[int, int]:
         """Return how many calls were served so far, and how many ran for real."""

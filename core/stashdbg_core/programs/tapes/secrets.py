@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from urllib.parse import quote, quote_plus
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
+from stashdbg_core.model import Recording
 from stashdbg_core.redact.edits import edit_tree
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, OPENING
+from stashdbg_core.replay.divergence import listing
 from stashdbg_core.sanitize import shorten
 
 _SHORTEST = 6
@@ -75,6 +77,32 @@ class Secrets:
         if OPENING not in text:
             return text
         return ANY_PLACEHOLDER.sub(lambda found: self._fill.get(found[0], found[0]), text)
+
+
+def check_held(placeholders: Collection[str], recording: Recording) -> None:
+    """Refuse placeholders that no value of a recording holds.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: one is not there; the hint lists those that are.
+    """
+    if not placeholders:
+        return
+    held: dict[str, None] = {}
+    for ref in recording.blobs.refs():
+        raw = recording.blobs.payload(ref).raw
+        if b"REDACTED" in raw:
+            found = ANY_PLACEHOLDER.finditer(raw.decode("utf-8", "replace"))
+            held.update((match[0], None) for match in found if match["number"])
+    for placeholder in placeholders:
+        if placeholder not in held:
+            raise invalid_input(
+                f"--secret {_short(placeholder)}: the recording holds no such placeholder",
+                hint=f"it holds {listing([_short(one) for one in held])}" if held else "it holds none",
+            )
+
+
+def _short(placeholder: str) -> str:
+    return placeholder.removeprefix(OPENING).removesuffix("]")
 
 
 def secrets_of(settings: Sequence[str], environment: Mapping[str, str] | None = None) -> Secrets:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
 from stashdbg_core.exchange.bodies import ResponseParts, bytes_tag, response_parts
 from stashdbg_core.exchange.rpc import addressed
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
-from stashdbg_core.programs.wire.frames import Answer
 from stashdbg_core.replay.outcomes import event_name
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.tags import DROPPED, EXCEPTION, PENDING, TAG, UNSTORABLE
+
+if TYPE_CHECKING:
+    from stashdbg_core.programs.wire.frames import Answer
 
 _NOT_SERVED = {
     DROPPED: "its outcome was dropped by redaction",

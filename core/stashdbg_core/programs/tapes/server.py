@@ -2,23 +2,21 @@
 
 The socket lies in a folder that only the user can enter, and a connection has to know the run's token. Whatever a
 program sends, or however it breaks off, costs that connection at most. Programs are welcome before there is anybody to
-answer them: a call that is only recorded runs at once, anything else waits.
+answer them: a call that is only recorded runs at once, anything else waits. Loads next to nothing, as ``frames`` does:
+a program that was started before anything was loaded is not to wait for its welcome.
 """
 
 from __future__ import annotations
 
 import _socket
+import _thread
 import os
-import threading
 import time
 
-from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.programs.wire.door import Door
 from stashdbg_core.programs.wire.frames import (
-    Answer,
-    Hello,
-    Mode,
     Origin,
+    Refused,
     failure,
     framed,
     hello_of,
@@ -31,6 +29,7 @@ from stashdbg_core.programs.wire.frames import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stashdbg_core.programs.tapes.answering import Answering
+    from stashdbg_core.programs.wire.frames import Answer, Hello, Mode
 
 _QUIET = 0.5
 """Seconds without a message after which processes that outlive the program are waited for no longer."""
@@ -55,7 +54,8 @@ class Server:
         self._records = mode == "record"
         self._welcome = welcome(mode, seed)
         self._run: Answering | None = None
-        self._attached = threading.Event()
+        self._unanswered = _held_lock()
+        """Held until there is somebody to answer."""
         self._hellos: list[Hello] = []
         self._told_to_run: list[tuple[bytes, Origin, float]] = []
         self._programs: dict[int, str | None] = {}
@@ -64,8 +64,9 @@ class Server:
         self.path, self.token = self._door.path, self._door.token
         self._listener = _socket.socket(fileno=self._door.take())
         self._connections: set[_socket.socket] = set()
-        self._lock = threading.Lock()
-        self._gone = threading.Condition(self._lock)
+        self._lock = _thread.allocate_lock()
+        self._gone = _held_lock()
+        """Let go of when a connection has come to its end."""
         self._last = time.monotonic()
         self._is_open = False
         self._closing = False
@@ -74,7 +75,7 @@ class Server:
         """Let programs in. Opening twice does nothing."""
         if not self._is_open:
             self._is_open = True
-            threading.Thread(target=self._accept, name="stashdbg-accept", daemon=True).start()
+            _thread.start_new_thread(self._accept, ())
 
     def attach(self, run: Answering) -> None:
         """Let a run answer from here on; its tape keeps the token to itself."""
@@ -86,7 +87,7 @@ class Server:
             for text, origin, at in self._told_to_run:
                 run.catch_up(text, origin, at)
             self._run = run
-        self._attached.set()
+        self._unanswered.release()
         self.open()
 
     def drain(self, *, patience: float = 10.0) -> None:
@@ -96,18 +97,19 @@ class Server:
         daemon is one even while it has no connection: it closes all that it does not know, and opens another.
         """
         start = time.monotonic()
-        with self._gone:
-            while (self._connections or any(map(_is_alive, self._pids))) and time.monotonic() < start + patience:
-                left = max(self._last, start) + _QUIET - time.monotonic()
-                if left <= 0:
+        while time.monotonic() < start + patience:
+            with self._lock:
+                is_connected, left = bool(self._connections), max(self._last, start) + _QUIET - time.monotonic()
+                if left <= 0 or not (is_connected or any(map(_is_alive, self._pids))):
                     return
-                self._gone.wait(left if self._connections else min(left, _POLL))
+            self._gone.acquire(timeout=left if is_connected else min(left, _POLL))
 
     def stop(self) -> None:
         """Close every connection and take the socket away. Stopping twice does nothing."""
         with self._lock:
+            if not self._closing and self._run is None:
+                self._unanswered.release()
             self._closing = True
-            self._attached.set()
             open_now = list(self._connections)
         for connection in (self._listener, *open_now):
             try:
@@ -131,19 +133,20 @@ class Server:
                     connection.close()
                     return
                 self._connections.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), name="stashdbg-serve", daemon=True).start()
+            _thread.start_new_thread(self._serve, (connection,))
 
     def _serve(self, connection: _socket.socket) -> None:
         try:
             self._converse(connection)
-        except StashError as error:  # no frame can be told from here on
-            _try_to_send(connection, failure(error))
         except OSError:
             return  # the program is gone
+        except Refused as error:  # no frame can be told from here on
+            _try_to_send(connection, failure(error))
         finally:
             with self._lock:
                 self._connections.discard(connection)
-                self._gone.notify_all()
+                if self._gone.locked():
+                    self._gone.release()
             connection.close()
 
     def _converse(self, connection: _socket.socket) -> None:
@@ -152,7 +155,7 @@ class Server:
             return
         try:
             origin, told = self._greet(hello_of(first, self.token))
-        except StashError as error:
+        except Refused as error:
             connection.sendall(framed(plain_text(failure(error))))
             return
         connection.sendall(framed(plain_text(told)))
@@ -160,13 +163,8 @@ class Server:
             self._last = time.monotonic()
             try:
                 answer = framed(self._answer(text, origin))
-            except StashError as error:
-                answer = framed(plain_text(failure(error)))
-                self._note("not-recorded", f"a message was refused: {error.message}")
             except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the program waiting
-                fault = invalid_input("stashdbg failed to take the message")
-                answer = framed(plain_text(failure(fault, "internal")))
-                self._note("internal-error", f"a message was not taken: {type(error).__name__}")
+                answer = framed(plain_text(self._failure(error)))
             connection.sendall(answer)
 
     def _greet(self, hello: Hello) -> tuple[Origin, Answer]:
@@ -182,13 +180,14 @@ class Server:
         return Origin(hello.pid, lane, hello.parent), told
 
     def _answer(self, text: bytes, origin: Origin) -> bytes:
-        if self._records and not self._attached.is_set():
-            early = self._early_answer(text, origin)
+        if self._run is None:
+            early = self._early_answer(text, origin) if self._records else None
             if early is not None:
                 return plain_text(early)
-        self._attached.wait()
+            with self._unanswered:
+                pass
         if self._run is None:
-            raise invalid_input("the run could not begin", hint="end the program")
+            raise Refused("the run could not begin", "end the program")
         return self._run.respond(text, origin)
 
     def _early_answer(self, text: bytes, origin: Origin) -> Answer | None:
@@ -205,9 +204,19 @@ class Server:
             self._told_to_run.append((text, origin, time.time() * 1000))
             return {"seq": len(self._told_to_run) - 1, "run": True}
 
-    def _note(self, kind: str, message: str) -> None:
+    def _failure(self, error: Exception) -> Answer:
+        """Return what the program is told of a message that was not taken, and take a note of it."""
+        from stashdbg_core.errors import StashError
+
+        told: Answer
+        if isinstance(error, (Refused, StashError)):
+            told, kind, said = failure(error), "not-recorded", f"a message was refused: {error.message}"
+        else:
+            told = failure(Refused("stashdbg failed to take the message"), "internal")
+            kind, said = "internal-error", f"a message was not taken: {type(error).__name__}"
         if self._run is not None:
-            self._run.note(kind, message)
+            self._run.note(kind, said)
+        return told
 
     def _lane_of(self, hello: Hello) -> str | None:
         """Return the lane of a process: what it says, or for another one that nothing of ours started, by its turn."""
@@ -217,6 +226,12 @@ class Server:
             number = len(self._programs) + 1
             self._programs[hello.pid] = f"program {number}" if number > 1 else None
         return self._programs[hello.pid]
+
+
+def _held_lock() -> _thread.LockType:
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    return lock
 
 
 def _is_alive(pid: int) -> bool:

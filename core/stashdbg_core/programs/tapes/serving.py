@@ -203,6 +203,20 @@ class Serving:
         with self._lock:
             self._found.ran_live(seq)
 
+    def read_live(self) -> None:
+        """Tell that what ran for real last is a value that the program read, and no call."""
+        with self._lock:
+            self._found.live_values += 1
+
+    def unreached(self) -> int | None:
+        """Return the ``seq`` of the last recorded call to be served, if it was never asked for."""
+        with self._lock:
+            state = self._matcher.index.state
+            for at in reversed(range(len(self.recording.events))):
+                if state[at] != COVERED and not self._is_soft(at):
+                    return self.recording.events[at].seq if state[at] == UNUSED else None
+            return None
+
     def matched(self) -> int:
         """Return how many recorded calls were served."""
         return self._found.consumed

@@ -1,24 +1,25 @@
 """The frames between a program and the process that records it, and the first words that both say.
 
-Loads little, for a program that was just started is asking already; ``protocol`` has all the other messages. Sizes are
-checked before they are read.
+Loads next to nothing, for a program that was just started is asking already; ``protocol`` has all the other messages.
+Sizes are checked before they are read.
 """
 
 from __future__ import annotations
 
-import json
 from _operator import _compare_digest
-from typing import Any, Literal, TypeAlias
 
-from stashdbg_core.errors import StashError, invalid_input
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.programs.child.stash_child import json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
+    from typing import Any, Literal, TypeAlias
 
-Mode: TypeAlias = Literal["record", "replay", "continue"]
-Answer: TypeAlias = dict[str, Any]
+    from stashdbg_core.errors import StashError
+
+    Mode: TypeAlias = Literal["record", "replay", "continue"]
+    Answer: TypeAlias = dict[str, Any]
+
 PROTOCOL = 1
 MAX_BODY = 64 << 20
 """Bytes of a body that a program is told to send at most."""
@@ -29,6 +30,20 @@ LARGEST_SEQ = 2**53
 LARGEST_PID = 2**32
 _HEAD = 4
 _PART = 1 << 18
+
+
+class Refused(Exception):
+    """What a program says cannot be taken.
+
+    Args:
+        message: What is wrong.
+        hint: What to do about it.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
 
 
 class Hello:
@@ -72,17 +87,19 @@ def hello_of(text: bytes, token: str) -> Hello:
         token: What it has to know.
 
     Raises:
-        StashError: ``ERR_INVALID_INPUT``: it is no hello, or none of this run's.
+        Refused: It is no hello, or none of this run's.
     """
     tree = read_json(text)
     if tree.get("op") != "hello":
-        raise invalid_input("a connection begins with hello", hint="send hello first")
+        raise Refused("a connection begins with hello", "send hello first")
     hello = Hello(tree)
     if not _compare_digest(hello.token.encode("utf-8", "replace"), token.encode()):
-        raise invalid_input("the token is not that of this run", hint="send the value of STASHDBG_TOKEN")
+        raise Refused("the token is not that of this run", "send the value of STASHDBG_TOKEN")
     if hello.protocol != PROTOCOL:
+        from stashdbg_core.sanitize import shorten
+
         spoken = shorten(str(hello.protocol), 20)
-        raise invalid_input(f"the program speaks protocol {spoken}", hint=f"this is protocol {PROTOCOL}")
+        raise Refused(f"the program speaks protocol {spoken}", f"this is protocol {PROTOCOL}")
     return hello
 
 
@@ -91,7 +108,7 @@ def welcome(mode: Mode, seed: str) -> Answer:
     return {"mode": mode, "seed": seed, "offline": mode == "replay", "maxBody": MAX_BODY}
 
 
-def failure(error: StashError, kind: str = "protocol", *, stop: bool = False) -> Answer:
+def failure(error: StashError | Refused, kind: str = "protocol", *, stop: bool = False) -> Answer:
     """Return the answer that says what is wrong; ``stop``: the program is to end."""
     return {"error": {"kind": kind, "message": error.message, "hint": error.hint}, "stop": stop}
 
@@ -99,7 +116,7 @@ def failure(error: StashError, kind: str = "protocol", *, stop: bool = False) ->
 def read_json(text: bytes) -> dict[str, Any]:
     """Return the object of a frame; an empty one if it holds anything else, or is odd."""
     try:
-        tree = json.loads(text)
+        tree = json_text.read(text)
     except (ValueError, RecursionError):
         return {}
     return tree if type(tree) is dict else {}
@@ -107,17 +124,17 @@ def read_json(text: bytes) -> dict[str, Any]:
 
 def plain_text(answer: Answer) -> bytes:
     """Return an answer that holds nothing recorded as JSON."""
-    return json.dumps(answer).encode("ascii")
+    return _encode(answer).encode("ascii")
 
 
 def framed(text: bytes) -> bytes:
     """Return a text as it goes over the wire.
 
     Raises:
-        StashError: It is too large.
+        Refused: It is too large.
     """
     if len(text) > MAX_FRAME:
-        raise invalid_input(f"the answer has {len(text):,} bytes", hint=f"a frame has at most {MAX_FRAME:,}")
+        raise Refused(f"the answer has {len(text):,} bytes", f"a frame has at most {MAX_FRAME:,}")
     return len(text).to_bytes(_HEAD, "big") + text
 
 
@@ -125,7 +142,7 @@ def read_frame(connection: socket) -> bytes | None:
     """Return the next frame's text, or None at the end of the connection.
 
     Raises:
-        StashError: The frame is too large; what follows can't be read.
+        Refused: The frame is too large; what follows can't be read.
         OSError: The connection broke.
     """
     head = _exactly(connection, _HEAD)
@@ -133,7 +150,7 @@ def read_frame(connection: socket) -> bytes | None:
         return None
     size = int.from_bytes(head, "big")
     if size > MAX_FRAME:
-        raise invalid_input(f"a frame claims {size:,} bytes", hint=f"a frame has at most {MAX_FRAME:,}")
+        raise Refused(f"a frame claims {size:,} bytes", f"a frame has at most {MAX_FRAME:,}")
     return _exactly(connection, size)
 
 
@@ -152,11 +169,18 @@ def _text(tree: dict[str, Any], key: str) -> str | None:
     found = tree.get(key)
     if found is None or (type(found) is str and len(found) <= LONGEST_PLACE):
         return found
-    raise invalid_input(f"the hello message is malformed: {key} is no short text", hint="docs/protocol.md has its keys")
+    raise Refused(f"the hello message is malformed: {key} is no short text", "docs/protocol.md has its keys")
 
 
 def _number(tree: dict[str, Any], key: str, largest: int) -> int:
     found = tree.get(key)
     if type(found) is int and 0 <= found <= largest:
         return found
-    raise invalid_input(f"the hello message is malformed: {key} is no number", hint="docs/protocol.md has its keys")
+    raise Refused(f"the hello message is malformed: {key} is no number", "docs/protocol.md has its keys")
+
+
+def _no_tree(value: Any) -> Any:
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+_encode = json_text.writer(_no_tree)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from . import calls, lanes
+from . import calls, guard, lanes, real
 from .command_lines import environment_for
 
 TYPE_CHECKING = False
@@ -21,32 +21,29 @@ _ISOLATES = "IES"
 _WITH_VALUE = "WXcm"
 
 
-def install() -> None:
-    """Lay the hook; all of ``os.exec…`` come through these two."""
-    execv, execve = os.execv, os.execve
+def execv(original: Any, path: Any, argv: Any) -> None:
+    """Do as ``os.execv``, the ``original``, and let what follows be recorded too."""
+    if _is_hooked_python(path, argv):
+        _become(real.execve, path, argv, os.environ)
+    else:
+        guard.watch()
+        original(path, argv)
 
-    def execv_hooked(path: Any, argv: Any) -> None:
-        if _is_hooked_python(path, argv):
-            _become(path, argv, os.environ)
-        else:
-            execv(path, argv)
 
-    def execve_hooked(path: Any, argv: Any, env: Any) -> None:
-        if _is_hooked_python(path, argv):
-            _become(path, argv, env)
-        else:
-            execve(path, argv, env)
+def execve(original: Any, path: Any, argv: Any, env: Any) -> None:
+    """Do as ``os.execve``, the ``original``, and let what follows be recorded too."""
+    if _is_hooked_python(path, argv):
+        _become(original, path, argv, env)
+    else:
+        guard.watch()
+        original(path, argv, env)
 
-    def _become(path: Any, argv: Any, env: Any) -> None:
-        link = calls.link()
-        made = environment_for(env, None if link is None else link.parent, lanes.process())
-        with calls.running():
-            execve(path, argv, made)
 
-    os.execv = lanes.like(execv_hooked, execv)
-    os.execve = lanes.like(execve_hooked, execve)
-    if execve in os.supports_fd:
-        os.supports_fd.add(os.execve)
+def _become(become: Any, path: Any, argv: Any, env: Any) -> None:
+    link = calls.link()
+    made = environment_for(env, None if link is None else link.parent, lanes.process())
+    with calls.running():
+        become(path, argv, made)
 
 
 def _is_hooked_python(path: Any, argv: Any) -> bool:

@@ -7,7 +7,7 @@ it runs, calls further in are part of it and not recorded. All values that go ov
 from __future__ import annotations
 
 import sys
-from contextvars import ContextVar
+from _contextvars import ContextVar
 
 from . import imports, lanes, real, sites
 from .errors import error_tree, rebuild_error

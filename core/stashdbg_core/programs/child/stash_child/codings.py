@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import zlib
-from typing import Any, List, Optional, Tuple
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-Header = Tuple[str, str]
-Pieces = List[Tuple[float, bytes]]
+    Header = tuple[str, str]
+    Pieces = list[tuple[float, bytes]]
 
 
-def decoded(headers: List[Header], pieces: Pieces, limit: int) -> Tuple[List[Header], Pieces]:
+def decoded(headers: list[Header], pieces: Pieces, limit: int) -> tuple[list[Header], Pieces]:
     """Return headers and body without content coding; both as they are where it cannot be undone.
 
     Args:
@@ -53,8 +53,10 @@ def _undone(decoder: Any, pieces: Pieces, limit: int) -> Pieces:
     return out
 
 
-def _decoder(coding: str) -> Optional[Any]:
+def _decoder(coding: str) -> Any | None:
     if coding in ("gzip", "x-gzip"):
+        import zlib
+
         return zlib.decompressobj(wbits=31)
     if coding == "deflate":
         return _Inflate()
@@ -77,6 +79,8 @@ class _Inflate:
         self._decoder: Any = None
 
     def decompress(self, piece: bytes) -> bytes:
+        import zlib
+
         if self._decoder is not None:
             return bytes(self._decoder.decompress(piece))
         for wbits in (15, -15):
@@ -99,7 +103,9 @@ class _Brotli:
         return bytes(step(piece))
 
 
-def _module(*names: str) -> Optional[Any]:
+def _module(*names: str) -> Any | None:
+    import importlib
+
     for name in names:
         try:
             return importlib.import_module(name)

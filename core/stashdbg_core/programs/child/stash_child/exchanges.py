@@ -6,23 +6,26 @@ status line is kept in two headers that no server can send, for their names have
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import re
-import threading
 import weakref
 from collections import deque
 from http import HTTPStatus
-from importlib import import_module
-from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from . import calls
 from .codings import decoded
 from .real import perf_counter
 
-Header = Tuple[str, str]
-Pieces = List[Tuple[float, bytes]]
-Tree = Dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    Header = tuple[str, str]
+    Pieces = list[tuple[float, bytes]]
+    Tree = dict[str, Any]
 
 REASON, VERSION = "reason phrase", "http version"
 AFTER_SENDING = "response"
@@ -32,9 +35,9 @@ _SECRET = re.compile(r"authorization|cookie|api-?key|token|secret|passw|credenti
 _MERGED_MS = 2.0
 _MERGED_BYTES = 1 << 16
 
-_open: "weakref.WeakSet[Exchange]" = weakref.WeakSet()
-_dropped: "Deque[Tuple[Any, ...]]" = deque()
-_EDGE = threading.Lock()
+_open: weakref.WeakSet[Exchange] = weakref.WeakSet()
+_dropped: deque[tuple[Any, ...]] = deque()
+_EDGE = _thread.allocate_lock()
 
 
 class TooLarge(Exception):
@@ -46,7 +49,7 @@ def skipped() -> bool:
     return calls.mode() == "off" or calls.inside()
 
 
-def ask(method: str, url: str, headers: Iterable[Header], body: bytes) -> "Union[Exchange, Served]":
+def ask(method: str, url: str, headers: Iterable[Header], body: bytes) -> Exchange | Served:
     """Announce a request about to be sent; what comes back says whether it is sent or already answered.
 
     Args:
@@ -72,13 +75,13 @@ class Exchange:
         self._size = 0
         self._most = _most_bytes()
         self._status = 0
-        self._headers: List[Header] = []
+        self._headers: list[Header] = []
         self._ended = False
         self._merged_until = 0.0
         _open.add(self)
 
     def head(
-        self, status: int, headers: Iterable[Header], reason: Optional[str] = None, version: Optional[str] = None
+        self, status: int, headers: Iterable[Header], reason: str | None = None, version: str | None = None
     ) -> None:
         """Take the status and the headers, which have come."""
         self._status = status
@@ -112,7 +115,7 @@ class Exchange:
         """Say that the program stopped reading."""
         self._end("closed")
 
-    def failed(self, error: Union[BaseException, Tree]) -> None:
+    def failed(self, error: BaseException | Tree) -> None:
         """Say that reading the body raised this."""
         if not self._ended:
             self._end("failed", self._tree(error))
@@ -126,7 +129,7 @@ class Exchange:
         """Say nothing of it from here on."""
         self._ended = True
 
-    def _tree(self, error: Union[BaseException, Tree]) -> Tree:
+    def _tree(self, error: BaseException | Tree) -> Tree:
         if isinstance(error, dict):
             return error
         tree = calls.error_tree(error)
@@ -140,7 +143,7 @@ class Exchange:
         _open.discard(self)
         return not ended
 
-    def _end(self, ending: str, error: Optional[Tree] = None) -> None:
+    def _end(self, ending: str, error: Tree | None = None) -> None:
         if self._claim():
             _tell(self.answer, self._status, self._headers, self._pieces, ending, error)
 
@@ -155,7 +158,7 @@ class Served:
 
     def __init__(self, answer: Any, method: str) -> None:
         self.method = method.upper()
-        self.error: Optional[Tree] = None
+        self.error: Tree | None = None
         response = answer.response
         if response is None:
             self.error = answer.value if isinstance(answer.value, dict) else {}
@@ -166,9 +169,9 @@ class Served:
         self.reason: str = known.get(REASON, usual_reason(self.status))
         self.version: str = known.get(VERSION, _USUAL_VERSION)
         self.ending: str = response.get("ending", "complete")
-        self.failure: Optional[Tree] = response.get("error")
+        self.failure: Tree | None = response.get("error")
         self.chunks = [_bytes(calls.untree(chunk)) for chunk in response.get("chunks", ())]
-        self.headers: List[Header] = [pair for pair in pairs if pair[0] not in (REASON, VERSION)]
+        self.headers: list[Header] = [pair for pair in pairs if pair[0] not in (REASON, VERSION)]
         if self._is_plain():
             self._set_length()
 
@@ -193,7 +196,7 @@ class Served:
         """Return the exception that the request raised."""
         return calls.rebuild_error(self.error, *modules)
 
-    def broken_off(self, *modules: Any) -> Optional[BaseException]:
+    def broken_off(self, *modules: Any) -> BaseException | None:
         """Return what a reader gets after the last chunk, or None if that is the end."""
         if self.ending == "complete":
             return None
@@ -219,7 +222,7 @@ def usual_reason(status: int) -> str:
         return ""
 
 
-def waited_ms(error: Optional[Tree]) -> Optional[float]:
+def waited_ms(error: Tree | None) -> float | None:
     """Return how long a call ran until it was cancelled, in milliseconds; None if it was not."""
     if error is None or error.get("kind") != "cancelled":
         return None
@@ -230,11 +233,11 @@ def waited_ms(error: Optional[Tree]) -> Optional[float]:
 async def wait_to_be_cancelled(ms: float) -> None:
     """Wait for the program to cancel this task, as it did when it was recorded; give up well after that."""
     seconds = ms / 1000 * 2 + 5
-    loop = import_module("asyncio")
+    loop: Any = __import__("asyncio")
     try:
         loop.get_running_loop()
     except RuntimeError:  # the other event loop that httpx and MCP clients run in
-        loop = import_module("trio")
+        loop = __import__("trio")
     await loop.sleep(seconds)
 
 
@@ -247,7 +250,7 @@ def _bytes(chunk: Any) -> bytes:
     return chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else bytes(chunk)
 
 
-def _tell(answer: Any, status: int, headers: List[Header], pieces: Pieces, ending: str, error: Optional[Tree]) -> None:
+def _tell(answer: Any, status: int, headers: list[Header], pieces: Pieces, ending: str, error: Tree | None) -> None:
     if not status:
         calls.end(answer, "throw", calls.error_tree(ConnectionAbortedError("the program gave the request up")))
         return

@@ -2,6 +2,9 @@
 
 An audit hook sees every socket that Python connects and every process that it starts. On Linux a seccomp filter
 refuses connections from C code too (``seccomp.py``); elsewhere nothing does, and a note says so.
+
+Every import raises a dozen audit events. So where nothing is refused, the audit hook is laid no sooner than there is
+something to see: with the first socket for a network, or the first call that leaves the interpreter for a program.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ import errno
 import os
 import sys
 
-from . import calls, lanes
+from . import calls
 from .imports import when_imported
+from .lanes import like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,29 +27,59 @@ _LOCAL_NAMES = (None, "", "localhost", b"localhost", b"")
 _INET = {2, 10, 23, 30}
 """AF_INET, and AF_INET6 of Linux, Windows and macOS."""
 _named: set[str] = set()
+_watches = False
 
 
 def install() -> None:
     """Lay the hooks."""
+    if not calls.settings.get("offline"):
+        when_imported("socket", _wait_for_sockets)
+        when_imported("gevent", lambda module: watch())  # it makes sockets of its own
+        return
+    from . import seccomp
+
+    watch()
+    problem = seccomp.refuse_connections()
+    if problem:
+        calls.note("guard", "only what Python itself connects is refused on this replay: %s" % problem)
+
+
+def watch() -> None:
+    """Lay the audit hook, once."""
+    global _watches
+    if _watches:
+        return
+    _watches = True
     offline = bool(calls.settings.get("offline"))
     handlers = _refusing() if offline else _naming()
-    find = handlers.get
 
-    def watch(event: str, arguments: tuple[Any, ...]) -> None:
-        handler = find(event)
-        if handler is None:
-            return
-        if not calls.inside() or (offline and event.startswith("socket.")):  # no call that is served connects anywhere
-            handler(event, arguments)
+    def see(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in handlers and (
+            not calls.inside() or (offline and event.startswith("socket."))  # no call that is served connects anywhere
+        ):
+            handlers[event](event, arguments)
 
-    sys.addaudithook(watch)
-    when_imported("uvloop", _watch_uvloop)
-    if offline:
-        from . import seccomp
+    sys.addaudithook(see)
 
-        problem = seccomp.refuse_connections()
-        if problem:
-            calls.note("guard", "only what Python itself connects is refused on this replay: %s" % problem)
+
+def spawn(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Do as ``os.posix_spawn…``, the ``original``, and see it."""
+    watch()
+    return original(*args, **named)
+
+
+def _wait_for_sockets(module: Any) -> None:
+    cls = module.socket
+    original = cls.__init__
+
+    def init(self: Any, *args: Any, **named: Any) -> None:
+        original(self, *args, **named)
+        if self.family in _INET:
+            if cls.__init__ is init:
+                cls.__init__ = original
+            watch()
+
+    cls.__init__ = like(init, original)
 
 
 def _refusing() -> dict[str, Callable[[str, tuple[Any, ...]], None]]:
@@ -107,7 +141,7 @@ def _name(where: str) -> None:
         calls.note("unhooked-connection", where)
 
 
-def _watch_uvloop(module: Any) -> None:
+def watch_uvloop(module: Any) -> None:
     """Watch the connections of uvloop, which C code makes."""
     offline = bool(calls.settings.get("offline"))
     connect = module.Loop.create_connection
@@ -120,7 +154,7 @@ def _watch_uvloop(module: Any) -> None:
             _name(where)
         return await connect(self, factory, host, port, **named)
 
-    module.Loop.create_connection = lanes.like(create_connection, connect)
+    module.Loop.create_connection = like(create_connection, connect)
 
 
 def _name_start(event: str, arguments: tuple[Any, ...]) -> None:

@@ -8,12 +8,16 @@ whole.
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, List, Optional, Tuple
 
 from . import calls
 from .exchanges import AFTER_SENDING, Exchange, Served, ask, skipped
 from .request_bodies import taken
 from .wire import Framing, ServedSocket, WatchedFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _ASKED = "_stash_asked"
 _PIECES = "_stash_pieces"
@@ -50,7 +54,7 @@ def serve_next_response(connection: Any, served: Served) -> None:
     connection.sock = ServedSocket(served)
 
 
-def header_pairs(headers: Any) -> List[Tuple[str, str]]:
+def header_pairs(headers: Any) -> list[tuple[str, str]]:
     """Return request headers, in whichever mapping or sequence they are, as pairs of text."""
     items = headers.items() if hasattr(headers, "items") else headers or ()
     return [(_text(name), _text(value)) for name, value in items]
@@ -150,9 +154,9 @@ class _Pieces:
     def __init__(self, method: str, url: str) -> None:
         self._method = method
         self._url = url
-        self.headers: List[Tuple[str, str]] = []
+        self.headers: list[tuple[str, str]] = []
         self._sent = b""
-        self.held: Optional[List[bytes]] = None if calls.mode() == "record" else []
+        self.held: list[bytes] | None = None if calls.mode() == "record" else []
 
     def take(self, data: Any) -> Any:
         """Keep what is sent, and return it to be sent."""

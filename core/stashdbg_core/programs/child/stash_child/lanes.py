@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import _thread
 import sys
-import threading
-from contextvars import ContextVar, copy_context
+from _contextvars import ContextVar, copy_context
 
 from . import real
 from .imports import when_imported
@@ -152,34 +151,37 @@ def after_fork_in_child() -> bool:
 def install(process_lane: str | None) -> None:
     """Be the process of this lane, and watch how threads, tasks and work for pools are made."""
     become(process_lane)
-    _watch_threads()
+    when_imported("threading", _watch_threads)
     when_imported("concurrent.futures.thread", _watch_pools)
     when_imported("asyncio.base_events", lambda module: _watch_tasks(module.BaseEventLoop))
     when_imported("uvloop", lambda module: _watch_tasks(module.Loop))
 
 
 def _of_thread() -> Lane:
-    if real.get_ident() == threading.main_thread().ident:
-        return _main
-    thread = threading._active.get(real.get_ident())  # type: ignore[attr-defined]
-    made: Lane | None = getattr(thread, "_stashdbg_lane", None)
-    return made or _main.child("thread")
+    threading: Any = sys.modules.get("threading")
+    if threading is not None:
+        if real.get_ident() == threading.main_thread().ident:
+            return _main
+        made: Lane | None = getattr(threading._active.get(real.get_ident()), "_stashdbg_lane", None)
+        if made is not None:
+            return made
+    return _main.child("thread")
 
 
-def _watch_threads() -> None:
-    start = threading.Thread.start
+def _watch_threads(module: Any) -> None:
+    start = module.Thread.start
 
-    def start_with_lane(self: threading.Thread) -> None:
+    def start_with_lane(self: Any) -> None:
         function = getattr(self, "_target", None) or type(self)
         made = current().child("thread %s" % named(function))
-        self._stashdbg_lane = made  # type: ignore[attr-defined]
+        self._stashdbg_lane = made
         if getattr(sys.flags, "thread_inherit_context", 0) and getattr(self, "_context", True) is None:
             context = copy_context()
             context.run(_in_context.set, made)
-            self._context = context  # type: ignore[attr-defined]
+            self._context = context
         start(self)
 
-    threading.Thread.start = like(start_with_lane, start)  # type: ignore[method-assign]
+    module.Thread.start = like(start_with_lane, start)
 
 
 def _watch_pools(module: Any) -> None:

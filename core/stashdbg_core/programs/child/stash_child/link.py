@@ -11,7 +11,7 @@ import _socket
 import _thread
 import os
 import sys
-from _weakrefset import WeakSet
+from _weakref import ref
 
 from . import json_text, real
 from .trees import plain
@@ -96,7 +96,7 @@ class Link:
         self.gone = False
         self.when_gone: list[Callable[[], None]] = []
         self._free = _thread._local()
-        self._all: WeakSet[_Connection] = WeakSet()
+        self._all: list[ref[_Connection]] = []
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a message.
@@ -129,7 +129,7 @@ class Link:
         answer = connection.ask(_text_of(self._greeting()))
         if "error" in answer:
             raise ConnectionRefusedError(answer["error"].get("message", ""))
-        self._all.add(connection)
+        self._all.append(ref(connection, self._all.remove))
         self._put_back(connection)
         return answer
 
@@ -153,8 +153,8 @@ class Link:
         self._closing_inherited(self.hello)
 
     def _closing_inherited(self, before: Callable[[], object]) -> None:
-        inherited = list(self._all)
-        self._all = WeakSet()
+        inherited = [connection for known in self._all if (connection := known()) is not None]
+        self._all = []
         self._free = _thread._local()
         try:
             before()

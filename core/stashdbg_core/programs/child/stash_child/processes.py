@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import os
 import sys
+from _contextvars import ContextVar
 from _weakrefset import WeakSet
-from contextvars import ContextVar
 
-from . import calls, lanes, process_ids, replayed_process, shell_system
+from . import calls, lanes, replayed_process
 from .command_lines import argv_of, environment_for, name_of
-from .imports import when_imported
 from .passed_output import NAMES, destinations, passing
-from .process_loops import hook_streams, hook_transport, hook_uvloop
 from .recorded_process import RecordedProcess
 from .replayed_process import ReplayedProcess
 from .trees import text_or_bytes
@@ -40,16 +38,6 @@ _said: set[tuple[str, str]] = set()
 _open: WeakSet[RecordedProcess] = WeakSet()
 
 
-def install() -> None:
-    """Lay the hooks."""
-    when_imported("subprocess", _hook_popen)
-    when_imported("asyncio.base_subprocess", hook_transport)
-    when_imported("asyncio.subprocess", hook_streams)
-    when_imported("uvloop", hook_uvloop)
-    shell_system.install()
-    process_ids.install()
-
-
 def end_all() -> None:
     """End the calls of processes that the program never waited for."""
     for process in list(_open):
@@ -58,7 +46,8 @@ def end_all() -> None:
         written.write()
 
 
-def _hook_popen(module: Any) -> None:
+def hook_popen(module: Any) -> None:
+    """Watch, or serve, the commands that start through ``Popen``."""
     cls = module.Popen
     start, run = cls.__init__, module.run
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import calls, lanes, real, shared_generator, sites
-from .imports import when_imported
+from . import calls, lanes, real, sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ def install() -> None:
             return _drawn("getrandom", size, lambda: get_random(size, flags), sys._getframe(1))
 
         os.getrandom = getrandom
-    when_imported("random", _pin_random)
-    when_imported("uuid", _pin_uuid)
 
 
 def _urandom(size: int) -> bytes:
@@ -59,7 +56,10 @@ def _drawn(name: str, size: int, draw: Callable[[], bytes], frame: Any) -> bytes
     return found if type(found) is bytes and len(found) <= size else draw()
 
 
-def _pin_random(module: Any) -> None:
+def pin_random(module: Any) -> None:
+    """Start generators from recorded seeds."""
+    from . import shared_generator
+
     module._urandom = _urandom
     seed = module.Random.seed
 
@@ -99,7 +99,8 @@ def _seed_of_process() -> str:
     return "%s %s" % (calls.settings.get("seed"), lanes.process() or "")
 
 
-def _pin_uuid(module: Any) -> None:
+def pin_uuid(module: Any) -> None:
+    """Record UUIDs."""
     for name in _OWN_IDS:
         if hasattr(module, name):
             setattr(module, name, _pinned_id(name, getattr(module, name), module.UUID))

@@ -12,6 +12,7 @@ getpid = os.getpid
 read = os.read
 write = os.write
 waitpid = os.waitpid
+execve = os.execve
 get_ident = _thread.get_ident
 start_new_thread = _thread.start_new_thread
 _HIGH_DESCRIPTOR = 500

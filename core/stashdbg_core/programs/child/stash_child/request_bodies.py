@@ -7,10 +7,14 @@ what was read is sent in its place, in the same parts.
 from __future__ import annotations
 
 import io
-from typing import Any, Iterable, Tuple
+from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-def taken(body: Any, charset: str) -> Tuple[bytes, Any]:
+def taken(body: Any, charset: str) -> tuple[bytes, Any]:
     """Return a body's bytes, and the body to send.
 
     Args:
@@ -34,7 +38,7 @@ def taken(body: Any, charset: str) -> Tuple[bytes, Any]:
     return b"", body
 
 
-def _taken_file(body: Any, charset: str) -> Tuple[bytes, Any]:
+def _taken_file(body: Any, charset: str) -> tuple[bytes, Any]:
     """Read a file from where it stands; one that can go back is given on itself."""
     try:
         place = body.tell()

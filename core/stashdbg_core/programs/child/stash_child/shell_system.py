@@ -19,30 +19,25 @@ _IGNORED = ("SIGINT", "SIGQUIT")
 """What C's ``system`` ignores while it waits."""
 
 
-def install() -> None:
-    """Lay the hook."""
-    system = os.system
-
-    def recorded_system(command: Any) -> int:
-        if calls.inside() or sys.platform == "win32":
-            return system(command)
-        argv = argv_of(command, True)
-        answer = calls.begin_call("tool", name_of(argv), calls.plain({"argv": argv, "cwd": None, "stdin": None}))
-        if not answer.run:
-            return _served(answer)
-        written: dict[int, bytearray] = {}
-        passed = passing(name_of(argv), {}, lambda fd, data: written.setdefault(fd, bytearray()).extend(data))
-        try:
-            with calls.running(answer):
-                status = _as_it_is(system, command, answer) if passed is None else _watched(argv, answer, passed)
-        except BaseException as error:
-            calls.end(answer, "throw", calls.error_tree(error))
-            raise
-        streams = {name: text_or_bytes(written[fd]) if fd in written else None for fd, name in NAMES.items()}
-        calls.end(answer, "return", {"returncode": _code(status), **streams})
-        return status
-
-    os.system = lanes.like(recorded_system, system)
+def system(original: Any, command: Any) -> int:
+    """Do as ``os.system``, the ``original``, and record it, or serve what was recorded."""
+    if calls.inside() or sys.platform == "win32":
+        return original(command)  # type: ignore[no-any-return]
+    argv = argv_of(command, True)
+    answer = calls.begin_call("tool", name_of(argv), calls.plain({"argv": argv, "cwd": None, "stdin": None}))
+    if not answer.run:
+        return _served(answer)
+    written: dict[int, bytearray] = {}
+    passed = passing(name_of(argv), {}, lambda fd, data: written.setdefault(fd, bytearray()).extend(data))
+    try:
+        with calls.running(answer):
+            status = _as_it_is(original, command, answer) if passed is None else _watched(argv, answer, passed)
+    except BaseException as error:
+        calls.end(answer, "throw", calls.error_tree(error))
+        raise
+    streams = {name: text_or_bytes(written[fd]) if fd in written else None for fd, name in NAMES.items()}
+    calls.end(answer, "return", {"returncode": _code(status), **streams})
+    return status
 
 
 def _served(answer: calls.Answer) -> int:

@@ -19,10 +19,7 @@ VARIABLES = (
     "STASHDBG_MODE",
     "STASHDBG_HIDE",
 )
-_HOOKS = (
-    "stdin", "clock", "randomness", "processes", "becoming", "workers", "guard", "endings",
-    "http",
-)  # fmt: skip
+_HOOKS = ("stdin", "clock", "randomness", "process_ids", "guard", "endings", "hooks")
 inherited: dict[str, str] = {}
 """What a process that this one starts needs to be recorded too."""
 

@@ -7,16 +7,20 @@ its own.
 from __future__ import annotations
 
 import http.client
-from typing import Any, Iterator, List, Optional
 
 from . import calls
 from .exchanges import Exchange, Served
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 
 class Framing:
     """Tells the bytes of a body from those around them, in a response as it is read."""
 
-    def __init__(self, chunked: bool, length: Optional[int]) -> None:
+    def __init__(self, chunked: bool, length: int | None) -> None:
         self.chunked = chunked
         self.left = length  # of the body or of the chunk; None: up to the end of the connection
         self.done = length == 0 and not chunked
@@ -75,7 +79,7 @@ class WatchedFile:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
-    def read(self, size: Optional[int] = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read as the file does."""
         data: bytes = self._watched(self._file.read, size)
         return self._passed(data, size is None or size < 0 or len(data) < size)
@@ -134,7 +138,7 @@ class ServedFile:
         self._at_end = False
         self.closed = False
 
-    def read(self, size: Optional[int] = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read so many bytes, or up to the end."""
         while (size is None or size < 0 or self._ready < size) and self._more():
             pass
@@ -269,7 +273,7 @@ def _is_chunked(served: Served, cut: bool) -> bool:
     return served.is_stream or served.ending != "complete"
 
 
-def _head(served: Served, headers: List[Any]) -> bytes:
+def _head(served: Served, headers: list[Any]) -> bytes:
     version = served.version if served.version.startswith("HTTP/1.") else "HTTP/1.1"
     lines = ["{} {} {}".format(version, served.status, _line(served.reason))]
     lines += ["{}: {}".format(_line(name), _line(value)) for name, value in headers]

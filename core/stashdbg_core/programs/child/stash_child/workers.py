@@ -9,22 +9,14 @@ from __future__ import annotations
 import os
 
 from . import calls, lanes
-from .imports import when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def install() -> None:
-    """Lay the hooks."""
-    when_imported("multiprocessing.process", _name_workers)
-    when_imported("multiprocessing.util", _leave_helpers_out)
-    when_imported("concurrent.futures.process", _name_work)
-    when_imported("multiprocessing.pool", _name_items)
-
-
-def _name_workers(module: Any) -> None:
+def name_workers(module: Any) -> None:
+    """Give each process its lane when it is started."""
     start, bootstrap = module.BaseProcess.start, module.BaseProcess._bootstrap
 
     def start_in_lane(self: Any) -> None:
@@ -56,7 +48,8 @@ def _be(name: Any) -> None:
     randomness.seed_shared_generator()
 
 
-def _leave_helpers_out(module: Any) -> None:
+def leave_helpers_out(module: Any) -> None:
+    """Leave the processes that Python starts for itself unrecorded."""
     spawn = module.spawnv_passfds
 
     def spawn_helper(path: Any, args: Any, passfds: Any) -> Any:
@@ -94,7 +87,8 @@ class Work:
             return self.function(*args, **named)
 
 
-def _name_work(module: Any) -> None:
+def name_work(module: Any) -> None:
+    """Give what is submitted to a pool of processes the lane of its call."""
     submit = module.ProcessPoolExecutor.submit
 
     def submit_in_lane(*args: Any, **named: Any) -> Any:
@@ -125,7 +119,8 @@ class Item:
             return self.function(*item) if spread else self.function(item)
 
 
-def _name_items(module: Any) -> None:
+def name_items(module: Any) -> None:
+    """Give what a pool maps over, and what it applies, lanes of their own."""
     cls = module.Pool
     apply_async, map_async = cls.apply_async, cls._map_async
 
