@@ -38,7 +38,7 @@ class Capture:
         stored = plain_stored(value)
         if stored is None:
             try:
-                taken = snapshot(value)
+                taken = snapshot(value, self._types)
             except Exception as error:  # noqa: BLE001 - whatever a program's object does, the program goes on
                 return self.unstorable("capture failed", error)
             if taken.losses:
@@ -71,7 +71,7 @@ class Capture:
     def chunk(self, value: Any) -> Json:
         """Return a private, unmasked tree of one chunk of a stream; masking sees the whole stream."""
         try:
-            taken = snapshot(value)
+            taken = snapshot(value, self._types)
         except Exception as error:  # noqa: BLE001 - as for values
             return parse_json(self.unstorable("capture failed", error))
         if taken.losses:
@@ -89,7 +89,7 @@ class Capture:
         return decode_value(tree, types=self._types, on_unstorable="stand-in")
 
     def _encode(self, value: Any) -> Json:
-        return snapshot(value).tree
+        return snapshot(value, self._types).tree
 
 
 def stand_in(reason: str, size: int | None = None) -> bytes:

@@ -14,11 +14,12 @@ from stashdbg_core.canonical import Json, content_ref
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.record.call import Call
-from stashdbg_core.store.atomic import free_path
+from stashdbg_core.store.atomic import cannot_write, free_path, target_of
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
-from stashdbg_core.store.journal import JOURNAL_SUFFIX, JournalWriter, journal_path
+from stashdbg_core.store.journal import JournalWriter, remove_abandoned
 from stashdbg_core.store.journal_pack import pack
+from stashdbg_core.store.journal_place import JOURNAL_SUFFIX, journal_path
 from stashdbg_core.store.journal_read import read_journal
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.sharing import Sharer
@@ -94,16 +95,16 @@ class JournalLedger:
         path: The file the tape becomes when it is closed.
         recording_id: The recording's id.
         meta: What is known at the start.
-        force: Replace the file; otherwise a name that is taken becomes ``run-2.json``, ``run-3.json``, ….
+        force: Replace the file. Otherwise, or while somebody else records to it, a name that is taken becomes
+            ``run-2.json``, ``run-3.json``, ….
 
     Raises:
         StashError: The journal cannot be created.
     """
 
     def __init__(self, path: Path, recording_id: str, meta: Mapping[str, Json], *, force: bool) -> None:
-        self.path, self._journal = _create(path, recording_id, meta, force=force)
+        self._journal, self.path, self._owned = _create(path, recording_id, meta, force=force)
         self._size = 0
-        self._owned = force
         self._packed = False
         self._refs: set[str] = set()
         self._unwritten: list[tuple[str, bytes]] = []
@@ -209,15 +210,27 @@ def _with_unfinished(
     return Recording(recording_id, EventList([*events, *open_events]), blobs, RawObject.of(meta))
 
 
-def _create(wanted: Path, recording_id: str, meta: Mapping[str, Json], *, force: bool) -> tuple[Path, JournalWriter]:
-    """Make the journal of the first name that is free; the journal's own existence reserves the name."""
+def _create(
+    wanted: Path, recording_id: str, meta: Mapping[str, Json], *, force: bool
+) -> tuple[JournalWriter, Path, bool]:
+    """Make a journal, whose existence reserves a name, and tell for which file, and whether that may be replaced.
+
+    Where somebody else records to the file wanted, a free name is taken, ``force`` or not.
+    """
+    target_of(wanted, overwrite=force)
     while True:
-        path = wanted if force else free_path(wanted, beside=("", JOURNAL_SUFFIX))
+        owned = force and _is_free(journal_path(wanted))
+        path = wanted if owned else free_path(wanted, beside=("", JOURNAL_SUFFIX))
         journal = journal_path(path)
-        if force:
-            journal.unlink(missing_ok=True)
         try:
-            return path, JournalWriter(journal, recording_id, meta)
+            return JournalWriter(journal, recording_id, meta), path, owned
         except StashError:
-            if force or not os.path.lexists(journal):
+            if not os.path.lexists(journal):
                 raise
+
+
+def _is_free(journal: Path) -> bool:
+    try:
+        return remove_abandoned(journal)
+    except OSError as error:
+        raise cannot_write(journal, error) from error

@@ -28,7 +28,7 @@ from stashdbg_core.record.sites import Sites
 from stashdbg_core.record.streams import relay, relay_async
 from stashdbg_core.record.tape_end import Caps, TapeEnd, time_of
 from stashdbg_core.store.writer import write_recording
-from stashdbg_core.values import TypeRegistry
+from stashdbg_core.values import TypeRegistry, check_types, snapshot
 
 T = TypeVar("T")
 
@@ -77,6 +77,8 @@ class Recorder:
         for name, cap in (("max_events", max_events), ("max_bytes", max_bytes), ("max_value_bytes", max_value_bytes)):
             if cap is not None and (type(cap) is not int or cap < 0):
                 raise invalid_input(f"{name} is not a count", hint=f"give {name} as an integer from 0, or None")
+        check_types(types)
+        self._types = types
         self._pid = _getpid()
         losses = Losses(strict=strict)
         masking = Masking(redact)
@@ -93,6 +95,10 @@ class Recorder:
         self._keep = self._tape.keep_outcome
 
     # What a program calls
+
+    def storable(self, value: Any) -> bool:
+        """Tell whether a value can be stored whole, with the classes that were registered."""
+        return not snapshot(value, self._types).losses
 
     def call(
         self,

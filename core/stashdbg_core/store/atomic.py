@@ -23,6 +23,7 @@ from stashdbg_core.sanitize import shorten
 
 PRIVATE_MODE = 0o600
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.ELOOP})
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _HASHED = re.compile(r"-[0-9a-f]{16}\Z")
@@ -49,12 +50,37 @@ def write_atomic(
         StashError: ``ERR_NOT_FOUND`` if the directory is missing, ``ERR_INVALID_INPUT`` if it cannot be written.
     """
     wanted = _usable(path)
+    target = target_of(wanted, overwrite=overwrite)
     try:
-        target = Path(os.path.realpath(wanted)) if overwrite else wanted
         mode = _permissions(target, mode) if overwrite else mode
         return _write_beside(wanted, target, write, overwrite=overwrite, mode=mode)
     except OSError as error:
-        raise _cannot_write(wanted, error) from error
+        raise cannot_write(wanted, error) from error
+
+
+def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Return the file that writing to ``path`` would make or replace; nothing but a file is ever in its way.
+
+    Raises:
+        StashError: As ``write_atomic``, as far as that can be told beforehand: a directory or a device is there, the
+            directory is missing, symlinks go round in a circle.
+    """
+    wanted = _usable(path)
+    try:
+        found = os.stat(wanted)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot_write(wanted, error) from error
+    else:
+        if stat.S_ISDIR(found.st_mode):
+            raise invalid_input(f"{_shown(wanted)} is a directory", hint="name a file in it")
+        if not stat.S_ISREG(found.st_mode) or _names_a_descriptor(wanted):
+            raise invalid_input(f"{_shown(wanted)} is not a regular file", hint="name a file to write")
+    target = Path(os.path.realpath(wanted)) if overwrite else wanted
+    if not target.parent.is_dir():
+        raise cannot_write(wanted, FileNotFoundError())
+    return target
 
 
 def free_path(path: str | os.PathLike[str], *, beside: tuple[str, ...] = ()) -> Path:
@@ -84,6 +110,15 @@ def safe_file_name(recording_id: str) -> str:
         return plain
     digest = hashlib.sha256(recording_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{plain if plain and not _RESERVED.fullmatch(plain) else 'run'}-{digest}"
+
+
+def cannot_write(path: Path, error: OSError) -> StashError:
+    """Return what to say of a file that the system did not let us write."""
+    reason = error.strerror or "the file system refused"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return not_found(f"cannot write {_shown(path)}: its directory does not exist", hint="make the directory first")
+    hint = "name another file" if error.errno in _OF_NAMES else "check space and permissions"
+    return invalid_input(f"cannot write {_shown(path)}: {reason}", hint=hint, errno=error.errno)
 
 
 def sync_directory(directory: Path) -> None:
@@ -148,12 +183,15 @@ def _place(temporary: Path, target: Path) -> Path:
 
 def _permissions(target: Path, mode: int) -> int:
     try:
-        found = os.stat(target)
+        return mode & stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
         return mode
-    if not stat.S_ISREG(found.st_mode):
-        raise invalid_input(f"{_shown(target)} is not a regular file", hint="name a file to write")
-    return mode & stat.S_IMODE(found.st_mode)
+
+
+def _names_a_descriptor(path: Path) -> bool:
+    """Tell whether this is ``/dev/stdout`` or the like, which stays so when a file is open there."""
+    folder = os.path.realpath(path.parent)
+    return folder == "/dev" or folder.startswith("/proc/")
 
 
 def _usable(path: str | os.PathLike[str]) -> Path:
@@ -172,15 +210,6 @@ def _remove(path: Path) -> None:
 
 def _numbered(path: Path, number: int) -> Path:
     return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
-
-
-def _cannot_write(path: Path, error: OSError) -> StashError:
-    reason = error.strerror or "the file system refused"
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return not_found(f"cannot write {_shown(path)}: its directory does not exist", hint="make the directory first")
-    return invalid_input(
-        f"cannot write {_shown(path)}: {reason}", hint="check space and permissions", errno=error.errno
-    )
 
 
 def _shown(path: Path) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stashdbg_core.canonical import REF_PREFIX, Json, content_ref, stored_form
-from stashdbg_core.errors import StashError, invalid_recording, not_found
+from stashdbg_core.canonical import Json, content_ref, stored_form
 from stashdbg_core.model import BlobTable, Payload
-from stashdbg_core.parse import parse_tolerant
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.payloads import check_payload, usable
 from stashdbg_core.store.sharing import Sharer
 from stashdbg_core.store.whole_text import WholeTexts
 
@@ -79,9 +78,9 @@ class BlobStore(BlobTable):
         if raw is None:
             return self._base.payload(ref) if self._base is not None else Payload(ref, "missing", problem="not stored")
         if ref in self._unchecked:
-            problem = blob_problem(ref, raw)
-            if problem is not None:
-                return Payload(ref, "damaged", raw, problem)
+            checked = check_payload(ref, raw, Limits())
+            if checked.problem is not None:
+                return checked
             self._unchecked.discard(ref)
         return Payload(ref, "ok", raw)
 
@@ -100,7 +99,7 @@ class BlobStore(BlobTable):
         yield from (ref for ref in self._raw if ref not in self._in_base)
 
     def _fetch(self, ref: str) -> bytes:
-        return usable_payload(self.payload(ref)).raw
+        return usable(self.payload(ref)).raw
 
     @property
     def _in_base(self) -> BlobTable | Mapping[str, Any]:
@@ -119,36 +118,3 @@ class BlobStore(BlobTable):
 
     def __len__(self) -> int:
         return len(self._in_base) + sum(ref not in self._in_base for ref in self._raw)
-
-
-def usable_payload(payload: Payload) -> Payload:
-    """Return the payload if it is ok.
-
-    Raises:
-        StashError: ``ERR_NOT_FOUND`` if it is missing; ``ERR_INVALID_RECORDING`` if damaged.
-    """
-    if payload.state == "ok":
-        return payload
-    shown = shorten(payload.ref, 80)
-    if payload.state == "missing":
-        raise not_found(f"the value {shown} is not in the recording", ref=payload.ref)
-    raise invalid_recording(f"the value {shown} is damaged: {payload.problem}", ref=payload.ref)
-
-
-def blob_problem(ref: str, raw: bytes) -> str | None:
-    """Return what is wrong with a stored value, or None.
-
-    A ref of ours must be the hash of the text, or of the stored form of what the text says; others cannot be checked.
-    """
-    ours = ref.startswith(REF_PREFIX)
-    if ours and content_ref(raw) == ref:
-        return None
-    try:
-        parsed = parse_tolerant(raw)
-    except StashError as error:
-        return error.message
-    if parsed.problems:
-        return "; ".join(parsed.problems)
-    if ours and content_ref(stored_form(parsed.tree)) != ref:
-        return "its content does not hash to its ref"
-    return None

@@ -14,17 +14,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-import msgspec
-
-from stashdbg_core.canonical import REF_PREFIX, Json, content_ref, stored_form
-from stashdbg_core.errors import StashError, invalid_recording, not_found
+from stashdbg_core.canonical import Json, encode_plain, stored_form
 from stashdbg_core.model import BlobTable, Payload
-from stashdbg_core.parse import parse_json, parse_tolerant
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.parse import parse_json
 from stashdbg_core.store.index import BlobColumns, ref_hash
 from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.payloads import check_payload, usable
 from stashdbg_core.store.read_ahead import ReadAhead
-from stashdbg_core.store.scan import STRING, ScanStop, check_depth, skip_space, skip_string
+from stashdbg_core.store.scan import STRING, ScanStop, skip_space, skip_string
 from stashdbg_core.store.source import Source
 from stashdbg_core.store.whole_text import WholeTexts
 
@@ -131,6 +128,9 @@ class FileBlobs(BlobTable):
 
     def size_of(self, ref: str) -> int | None:
         """Return the bytes of a value as it stands, without reading it, shared pieces not counted; None if missing."""
+        kept = self._kept.get(ref)
+        if kept is not None:
+            return len(kept.raw)
         number = self.number_of(ref)
         return None if number is None else self.size_at(number, ref)
 
@@ -149,7 +149,7 @@ class FileBlobs(BlobTable):
     def number_of(self, ref: str) -> int | None:
         """Return the number of the last entry under a reference, or None."""
         number = self._expected.get(ref)
-        if number is not None and self.ref_at(number) == ref:
+        if number is not None and self._stands_at(number, ref):
             return number
         wanted = ref_hash(ref)
         if wanted in self._crowds:
@@ -180,6 +180,13 @@ class FileBlobs(BlobTable):
             found.append(order[place])
             place += 1
         return sorted(found, reverse=True)
+
+    def _stands_at(self, number: int, ref: str) -> bool:
+        """Tell whether an entry stands under a reference."""
+        key = encode_plain(ref) + b":"
+        if self._reader.read_at(self._columns["offset"][number], len(key)) == key:
+            return True
+        return self.ref_at(number) == ref
 
     def ref_at(self, number: int) -> str:
         """Return the reference under which an entry stands; empty when the file no longer says."""
@@ -270,44 +277,7 @@ class FileBlobs(BlobTable):
         return self._reader.read_at(self._columns["offset"][number], self._columns["length"][number])
 
     def _fetch(self, ref: str) -> bytes:
-        payload = self.payload(ref)
-        if payload.state == "missing":
-            raise not_found(f"value {shorten(ref, 80)} is missing", ref=ref)
-        if payload.state == "damaged":
-            raise invalid_recording(f"value {shorten(ref, 80)} is damaged: {payload.problem}", ref=ref)
-        return payload.raw
+        return usable(self.payload(ref)).raw
 
     def _checked(self, ref: str, raw: bytes) -> Payload:
         return check_payload(ref, raw, self._limits, twice=ref in self._twice)
-
-
-def check_payload(ref: str, raw: bytes, limits: Limits, *, twice: bool = False) -> Payload:
-    """Return a value with the verdict on its text: its JSON, its one meaning, and its hash if the reference is ours."""
-    own = ref.startswith(REF_PREFIX) and len(ref) == 71
-    matches = own and content_ref(raw) == ref
-    try:
-        check_depth(raw, 0, len(raw), limits)
-        tree = _decode(raw)
-        plain = _encode(tree) == raw  # compact and without duplicate keys
-        problems: tuple[str, ...] = ()
-    except StashError as error:
-        return Payload(ref, "damaged", raw, error.message)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, ScanStop):
-        plain = False
-    if not plain:
-        try:
-            parsed = parse_tolerant(raw, limits)
-        except StashError as error:
-            return Payload(ref, "damaged", raw, error.message)
-        if not parsed.exact:
-            return Payload(ref, "damaged", raw, "; ".join(parsed.problems[:3]))
-        tree, problems = parsed.tree, parsed.problems
-    if own and not matches and content_ref(stored_form(tree)) != ref:
-        return Payload(ref, "damaged", raw, "its content does not hash to its reference")
-    if twice and not own:
-        return Payload(ref, "damaged", raw, "the file gives this reference twice")
-    return Payload(ref, "ok", raw, "; ".join(problems[:3]) or None)
-
-
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import BlobTable, EventSequence, Recording
+from stashdbg_core.store.assembly import pieces_of
 from stashdbg_core.store.compact import strict_line
 from stashdbg_core.store.event_record import encode_event, event_texts
-from stashdbg_core.store.sharing import pieces_of
 
 
 def flat_parts(recording: Recording) -> tuple[Iterator[bytes], Iterator[tuple[str, bytes]]]:

@@ -12,15 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stashdbg_core.canonical import Json, encode_plain
-from stashdbg_core.errors import StashError, invalid_recording, not_found
+from stashdbg_core.errors import StashError
 from stashdbg_core.model import BlobTable, Note, Payload, RawObject, Recording
 from stashdbg_core.parse import BOM, parse_json
-from stashdbg_core.sanitize import shorten
-from stashdbg_core.store.blobs import FileBlobs, check_payload
+from stashdbg_core.store.assembly import assemble
+from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
 from stashdbg_core.store.index import MISSING, BlobColumns, EventColumns, Found
 from stashdbg_core.store.index_checks import put_in_order
 from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.payloads import check_payload, usable
 from stashdbg_core.store.scan import ScanStop, skip_space, skip_string, skip_value
 from stashdbg_core.store.source import FileSource, Source
 
@@ -139,20 +140,10 @@ class HeadBlobs(BlobTable):
         Raises:
             StashError: ``ERR_NOT_FOUND`` if it, or a piece of it, is missing; ``ERR_INVALID_RECORDING`` if damaged.
         """
-        raw = self._fetch(ref)
-        if b"$stash" not in raw:
-            return parse_json(raw)
-        from stashdbg_core.store.sharing import assemble
-
-        return assemble(raw, self._fetch)
+        return assemble(self._fetch(ref), self._fetch)
 
     def _fetch(self, ref: str) -> bytes:
-        payload = self.payload(ref)
-        if payload.state == "missing":
-            raise not_found(f"value {shorten(ref, 80)} is missing", ref=ref)
-        if payload.state == "damaged":
-            raise invalid_recording(f"value {shorten(ref, 80)} is damaged: {payload.problem}", ref=ref)
-        return payload.raw
+        return usable(self.payload(ref)).raw
 
     def _search(self, ref: str) -> bytes | None:
         """Return the text of a value by looking for its key, first where values were found."""

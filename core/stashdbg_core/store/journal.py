@@ -8,29 +8,40 @@ specifies the lines.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from stashdbg_core.canonical import Json, encode_plain, stored_form
-from stashdbg_core.errors import StashError, invalid_input, not_found
+from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import FORMAT_VERSION, RawObject, RecordedEvent
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.store.atomic import PRIVATE_MODE
+from stashdbg_core.store.atomic import PRIVATE_MODE, cannot_write
 from stashdbg_core.store.compact import one_line
 from stashdbg_core.store.event_record import encode_event
-from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, EVENT_START, HEADER_START, META_START, is_journal
-from stashdbg_core.store.journal_read import read_journal
+from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, EVENT_START, HEADER_START, META_START
 
-__all__ = ["JOURNAL_SUFFIX", "JournalWriter", "is_journal", "journal_path", "read_journal"]
-
-JOURNAL_SUFFIX = ".journal"
 _NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-def journal_path(target: str | os.PathLike[str]) -> Path:
-    """Return where the journal of a recording lies: beside it."""
-    return Path(f"{os.fspath(target)}{JOURNAL_SUFFIX}")
+def remove_abandoned(path: Path) -> bool:
+    """Remove a journal that nobody writes, if there is one; tell whether the name is free.
+
+    Raises:
+        OSError: Something is there that cannot be removed.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return True
+    try:
+        if not _take(fd):
+            return False
+        os.unlink(path)
+    finally:
+        os.close(fd)
+    return True
 
 
 class JournalWriter:
@@ -60,16 +71,19 @@ class JournalWriter:
         self._torn = False
         self._fd = -1
         try:
-            self._fd = os.open(self.path, _NEW, PRIVATE_MODE)
+            self._fd = _new_file(self.path)
+        except FileExistsError as error:
+            shown = shorten(str(path), 200)
+            raise invalid_input(f"the journal {shown} exists", hint="open it, or record under another name") from error
         except OSError as error:
-            raise _cannot_create(self.path, error) from error
+            raise cannot_write(self.path, error) from error
         try:
             self._write(_header(recording_id, meta or {}))
         except BaseException as error:
             self.close()
             os.unlink(self.path)
             if isinstance(error, OSError):
-                raise _cannot_create(self.path, error) from error
+                raise cannot_write(self.path, error) from error
             raise
 
     def append(self, blobs: Sequence[tuple[str, bytes]], event: RecordedEvent) -> None:
@@ -97,7 +111,7 @@ class JournalWriter:
         Raises:
             OSError: It cannot be made.
         """
-        fd = os.open(path, _NEW, PRIVATE_MODE)
+        fd = _new_file(path)
         os.close(self._fd)
         self.path, self._fd, self._torn = path, fd, False
 
@@ -135,6 +149,26 @@ class JournalWriter:
             os.fsync(fd)
 
 
+def _new_file(path: Path) -> int:
+    """Make a file that is locked as long as it is open; who removes abandoned ones takes the lock first."""
+    fd = os.open(path, _NEW, PRIVATE_MODE)
+    if _take(fd) and os.path.lexists(path) and os.path.samestat(os.fstat(fd), os.lstat(path)):
+        return fd
+    os.close(fd)
+    raise FileExistsError(errno.EEXIST, "another process took the name", str(path))
+
+
+def _take(fd: int) -> bool:
+    """Lock a file; False if another process has it."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody can tell
+        return True
+    return True
+
+
 def _value_line(blob: tuple[str, bytes]) -> bytes:
     return BLOB_START + encode_plain(blob[0]) + BLOB_VALUE + one_line(blob[1]) + b"}\n"
 
@@ -158,13 +192,3 @@ def _cut_off(fd: int, length: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _cannot_create(path: Path, error: OSError) -> StashError:
-    shown = shorten(str(path), 200)
-    if isinstance(error, FileExistsError):
-        return invalid_input(f"the journal {shown} exists", hint="open it, or record under another name")
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return not_found(f"cannot make {shown}: its directory does not exist", hint="make the directory first")
-    reason = error.strerror or "the file system refused"
-    return invalid_input(f"cannot make {shown}: {reason}", hint="check space and permissions")

@@ -16,12 +16,16 @@ _EXPECTED = 'a recording is a JSON object that begins with "version": 1'
 _SQLITE = b"SQLite format 3\0"
 _SQLITE_HEADER = 100
 _MAGIC = [
-    (b"PK\x03\x04", "a zip archive"), (b"PK\x05\x06", "an empty zip archive"), (b"\x1f\x8b", "gzip-compressed data"),
-    (b"\x28\xb5\x2f\xfd", "zstandard-compressed data"), (_SQLITE, "an SQLite database"),
+    (b"PK\x03\x04", "a zip archive"), (b"PK\x05\x06", "an empty zip archive"), (_SQLITE, "an SQLite database"),
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"%PDF", "a PDF document"),
     (b"\x7fELF", "a program"), (b"#!", "a script"),
     (b"<", "HTML or XML"), (b"---", "YAML"),
 ]  # fmt: skip
+_PACKED = [
+    (b"\x28\xb5\x2f\xfd", "zstandard", "zstd -d"), (b"\x1f\x8b", "gzip", "gunzip"),
+    (b"\xfd7zXZ\0", "xz", "unxz"), (b"BZh", "bzip2", "bunzip2"),
+]  # fmt: skip
+"""Magic, name and unpacker of what a whole file may be compressed with."""
 _FOREIGN = {
     "resourceSpans": "an OpenTelemetry trace", "log": "an HTTP archive", "interactions": "an HTTP cassette",
     "trajectory": "an agent trajectory", "messages": "a list of chat messages", "sessionId": "an agent's session log",
@@ -55,6 +59,10 @@ def refuse_content(head: bytes, name: str, size: int) -> None:
             f"{name} is an SQLite database that is cut off: {size:,} of {whole:,} bytes are there",
             hint="copy it again, whole, or let sqlite3 FILE .recover rescue what is left",
         )
+    for magic, what, unpacker in _PACKED:
+        if head.startswith(magic):
+            message = f"{name} looks like {what}-compressed data, not a version-1 recording"
+            raise invalid_recording(message, hint=f"unpack it first, with {unpacker}")
     for magic, what in _MAGIC:
         if head.startswith(magic):
             raise _no_recording(name, f"looks like {what}")

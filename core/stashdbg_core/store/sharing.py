@@ -18,7 +18,6 @@ import msgspec
 
 from stashdbg_core.canonical import Json, encode_plain, stored_form
 from stashdbg_core.parse import parse_json
-from stashdbg_core.store.assembly import assemble, pieces_of
 from stashdbg_core.store.recent_lists import RecentLists
 from stashdbg_core.store.sharing_tags import escape_sharing_tags, list_tag, looks_shared, ref_tag
 
@@ -37,7 +36,6 @@ SHARING_DEPTH = 64
 TRIES = 8
 """How many lists that begin and end alike are compared in full."""
 
-__all__ = ["Sharer", "assemble", "pieces_of"]
 
 _raw_dict = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw]).decode

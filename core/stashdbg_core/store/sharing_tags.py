@@ -6,10 +6,13 @@ keys in any order. Anything else is data, whatever it holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stashdbg_core.canonical import Json
+from stashdbg_core.canonical import Json, stored_form
+from stashdbg_core.errors import StashError
+from stashdbg_core.parse import parse_json
 from stashdbg_core.tags import DICT, LIST, REF, TAG
 
 Slot = tuple[Any, Any]
@@ -17,6 +20,15 @@ Slot = tuple[Any, Any]
 
 _REF_MARK = b'"$stash":"ref"'
 _LIST_MARK = b'"$stash":"list"'
+_STASH = b'"$stash"'
+"""Looked for after its ``$`` alone: one byte is found much faster, and most texts have none."""
+_ESCAPED = re.compile(rb"\\u00(?:24|[67])")
+"""The sign or a letter of a tag as an escape."""
+SHARING = re.compile(
+    rb'\{"\$stash":"(?:ref","ref":"(?P<ref>[^"\\]+)"\}|list","parts":\[(?P<parts>[^\]\\]*)\],"items":)'
+)
+"""A sharing tag as this module spells it; of a list all that stands before its items."""
+_PART = re.compile(rb'"([^"]*)"')
 
 
 def ref_tag(ref: str) -> bytes:
@@ -45,12 +57,50 @@ def is_list_tag(tree: Json) -> bool:
 
 def looks_shared(stored: bytes) -> bool:
     """Tell whether text in stored form may hold a sharing tag."""
-    return b"$" in stored and (_REF_MARK in stored or _LIST_MARK in stored)  # one byte is found much faster
+    return b"$" in stored and _STASH in stored and (_REF_MARK in stored or _LIST_MARK in stored)
+
+
+def names_tag(raw: bytes) -> bool:
+    """Tell whether JSON text in any spelling may hold a tag of any kind."""
+    return (b"$" in raw and _STASH in raw) or _is_escaped(raw)
 
 
 def may_share(raw: bytes) -> bool:
     """Tell whether JSON text in any spelling may hold a sharing tag."""
-    return (b"$" in raw and b"$stash" in raw) or (b"\\" in raw and b"\\u00" in raw)
+    return (b"$" in raw and _STASH in raw and (b'"ref"' in raw or b'"parts"' in raw)) or _is_escaped(raw)
+
+
+def tags_respelled(raw: bytes) -> bytes:
+    """Return JSON text with its sharing tags spelled as ``SHARING`` finds them; the same text if they are."""
+    found, tags = len(SHARING.findall(raw)), raw.count(_STASH)
+    if found != tags and tags == raw.count(_STASH + b':"'):  # others of our spelling
+        tags = raw.count(_REF_MARK) + raw.count(_LIST_MARK)
+    if found == tags and not _is_escaped(raw):
+        return raw
+    try:
+        root = [parse_json(raw)]
+        pending: list[Slot] = [slot for slot, _ in tagged_slots(root)]
+        while pending:
+            parent, place = pending.pop()
+            tag = parent[place]
+            keys = (TAG, "ref") if is_ref_tag(tag) else (TAG, "parts", "items")
+            parent[place] = {key: tag[key] for key in keys}
+            if "items" in tag:
+                pending += [slot for slot, _ in tagged_slots(tag["items"])]
+        return stored_form(root[0])
+    except (StashError, ValueError):
+        return raw
+
+
+def _is_escaped(raw: bytes) -> bool:
+    return b"\\" in raw and b"\\u00" in raw and _ESCAPED.search(raw) is not None
+
+
+def refs_used(text: bytes) -> Iterator[str]:
+    """Yield the refs that sharing tags name in a text, spelled as ``SHARING`` finds them."""
+    for use in SHARING.finditer(text):
+        found = [use["ref"]] if use["ref"] is not None else _PART.findall(use["parts"])
+        yield from (ref.decode("utf-8", "replace") for ref in found)
 
 
 def tagged_slots(tree: Json) -> Iterator[tuple[Slot, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +18,8 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.near_name import near_name
 
 _WINDOW = 64 * 1024 * 1024
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_OF_ADDRESS = "only files are opened, by their path; download it first"
 
 
 class Source(Protocol):
@@ -61,10 +64,11 @@ class FileSource:
         StashError: ``ERR_NOT_FOUND``: missing, a directory, not permitted, not a regular file.
     """
 
+    _fd = -1
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.name = shorten(str(self.path), 400)
-        self._fd = -1
         try:
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             found = os.fstat(self._fd)
@@ -159,7 +163,8 @@ def _unreadable(name: str, error: OSError | ValueError) -> StashError:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT or number == errno.ENOTDIR:
         near = near_name(name)
-        return not_found(f"no such file: {name}", hint=f"did you mean {near}?" if near else "check the path")
+        hint = f"did you mean {near}?" if near else _OF_ADDRESS if _ADDRESS.match(name) else "check the path"
+        return not_found(f"no such file: {name}", hint=hint)
     if number in (errno.EACCES, errno.EPERM):
         return not_found(f"not permitted to read {name}", hint="check who may read it")
     reason = os.strerror(number) if number is not None else "not a usable path"

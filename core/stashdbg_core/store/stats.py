@@ -6,7 +6,6 @@ A file's events are counted from its columns and its values read once, in file o
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -15,14 +14,13 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.model import THROW, BlobTable, EventSequence, Recording
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
+from stashdbg_core.store.sharing_tags import names_tag, refs_used, tags_respelled
 
 BIGGEST = 10
 
 _BlobId: TypeAlias = int | str
 _EventRow: TypeAlias = tuple[str, str, str | None, float | None, float | None, _BlobId | None, _BlobId | None]
 """Channel, outcome, thread, at, ms, and which blobs its value and its input are."""
-_USE = re.compile(rb'\{"\$stash":"(?:ref","ref":"(?P<ref>[^"\\]+)"|list","parts":\[(?P<parts>[^\]\\]*)\])')
-_PART = re.compile(rb'"([^"]*)"')
 _MAX_WHOLE = 1 << 62
 """Where adding up stops: pieces of a hostile file may claim any size."""
 
@@ -144,7 +142,8 @@ class _Table:
         """Read every value once."""
         for blob, raw in self._entries():
             self.sizes[blob] = len(raw)
-            used = [part for ref in _refs_in(raw) if (part := self._id(ref)) is not None] if b'"$stash"' in raw else []
+            refs = refs_used(tags_respelled(raw)) if names_tag(raw) else ()
+            used = [part for ref in refs if (part := self._id(ref)) is not None]
             if used:
                 self._uses[blob] = used
 
@@ -188,12 +187,6 @@ class _Table:
         if isinstance(self._blobs, FileBlobs):
             return self._blobs.number_of(ref)
         return ref if ref in self._blobs else None
-
-
-def _refs_in(raw: bytes) -> Iterator[str]:
-    for use in _USE.finditer(raw):
-        refs = [use["ref"]] if use["ref"] is not None else _PART.findall(use["parts"])
-        yield from (ref.decode("utf-8", "replace") for ref in refs)
 
 
 def _rows(events: EventSequence) -> Iterator[_EventRow]:

@@ -138,6 +138,43 @@ def test_force_replaces_the_file_only_when_the_run_has_ended(tmp_path: Path) -> 
     assert len(open_recording(path).events) == 1
 
 
+def test_recorders_forced_to_one_file_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text("old")
+    with Recorder(path=path, force=True) as first, Recorder(path=path, force=True) as second:
+        first.call("tool", "x", lambda: 1)
+        second.call("tool", "x", lambda: 2)
+    assert (first.path, second.path) == (path, tmp_path / "run-2.json")
+    for kept, value in ((first, 1), (second, 2)):
+        recording = open_recording(kept.path)
+        assert recording.complete and recording.blobs.tree(recording.events[0].ref) == value
+    assert sorted(os.listdir(tmp_path)) == ["run-2.json", "run.json"]
+
+
+def test_force_takes_the_place_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    [(path, _)] = _kills([tmp_path / "run.json"])
+    with Recorder(path=path, force=True) as tape:
+        tape.call("tool", "x", lambda: 1)
+    assert tape.path == path and os.listdir(tmp_path) == ["run.json"]
+
+
+def test_many_forced_recorders_started_at_once_get_a_name_each(tmp_path: Path) -> None:
+    gate, tapes = threading.Barrier(16), []
+
+    def start() -> None:
+        gate.wait()
+        tapes.append(Recorder(path=tmp_path / "run.json", redact=None, force=True))
+
+    threads = [threading.Thread(target=start) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for tape in tapes:
+        tape.close()
+    assert sorted(os.listdir(tmp_path)) == sorted({tape.path.name for tape in tapes}) and len(tapes) == 16
+
+
 def test_save_in_the_middle_writes_the_file_and_recording_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     with Recorder(path=path) as tape:

@@ -14,9 +14,10 @@ import pytest
 from stashdbg_core.canonical import content_ref, stored_form
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.store import index_cache
+from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.head import HeadBlobs
 from stashdbg_core.store.limits import Limits
-from stashdbg_core.store.open import open_head, open_recording
+from stashdbg_core.store.open import open_head, open_recording, read_source
 from stashdbg_core.store.source import FileSource
 
 CORE = Path(__file__).parents[3] / "core"
@@ -80,6 +81,16 @@ def test_the_head_is_there_before_the_rest(recording_file: Path) -> None:
     assert head.blobs.payload("sha256:" + "0" * 64).state == "missing"
 
 
+def test_a_shared_piece_is_put_into_a_value_of_the_head_however_its_tag_is_spelled(tmp_path: Path) -> None:
+    path = tmp_path / "shared.json"
+    tag = '"\\u0024stash":"r\\u0065f","ref":"b"'
+    event = '{"seq":0,"channel":"c","key":"k","ordinal":0,"outcome":"return","ref":"a"}'
+    path.write_text(f'{{"version":1,"id":"x","events":[{event}],"blobs":{{"a":[{{{tag}}}],"b":"piece"}},"meta":{{}}}}')
+    head, whole = open_head(path, 20), open_recording(path)
+    assert head is not None
+    assert head.blobs.tree("a") == whole.blobs.tree("a") == ["piece"]
+
+
 def test_the_values_of_the_head_are_found_without_reading_the_file_for_each(tmp_path: Path) -> None:
     values = [stored_form({"n": number}) for number in range(200)]
     refs = [content_ref(value).encode() for value in values]
@@ -101,6 +112,24 @@ def test_the_values_of_the_head_are_found_without_reading_the_file_for_each(tmp_
     table = HeadBlobs(source, 0, Limits())
     assert [table[ref.decode()] for ref in refs] == [{"n": number} for number in range(200)]
     assert read < 3 * source.size
+
+
+def test_the_size_of_a_value_that_was_read_takes_no_reading(recording_file: Path) -> None:
+    read: list[int] = []
+
+    class Counted(FileSource):
+        def read_at(self, offset: int, length: int) -> bytes:
+            read.append(length)
+            return super().read_at(offset, length)
+
+    recording = read_source(Counted(recording_file), Limits(), recording_file)
+    blobs, refs = recording.blobs, [event.ref for event in recording.events[:20]]
+    assert isinstance(blobs, FileBlobs)
+    sizes = [blobs.size_of(ref) for ref in refs]
+    assert sizes == [len(blobs.payload(ref).raw) for ref in refs]
+    read.clear()
+    assert sizes == [blobs.size_of(ref) for ref in refs]
+    assert read == []
 
 
 def test_a_file_without_events_near_its_head_has_none(tmp_path: Path) -> None:

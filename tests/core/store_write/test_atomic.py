@@ -132,10 +132,21 @@ def test_where_nothing_can_be_written_the_reason_is_said(tmp_path: Path) -> None
     with pytest.raises(StashError, match="directory does not exist") as caught:
         write_atomic(tmp_path / "no" / "run.json", text(b"1"))
     assert caught.value.code == ErrorCode.NOT_FOUND
-    for place in (tmp_path, Path("/dev/null")):
-        with pytest.raises(StashError, match="not a regular file") as caught:
-            write_atomic(place, text(b"1"))
-        assert caught.value.code == ErrorCode.INVALID_INPUT
+    (tmp_path / "loop").symlink_to("loop")
+    for place in (
+        tmp_path,
+        tmp_path / "..",
+        Path(),
+        Path("/dev/null"),
+        Path("/dev/fd/1"),
+        tmp_path / "loop",
+        tmp_path / ("x" * 300),
+    ):
+        for overwrite in (True, False):
+            with pytest.raises(StashError, match=r"a directory|a regular file|symbolic links|too long") as caught:
+                write_atomic(place, text(b"1"), overwrite=overwrite)
+            assert caught.value.code == ErrorCode.INVALID_INPUT
+    assert os.listdir(tmp_path) == ["loop"]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud83d"])

@@ -12,8 +12,11 @@ import pytest
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.store.blob_store import BlobStore
-from stashdbg_core.store.journal import JournalWriter, is_journal, journal_path, read_journal
+from stashdbg_core.store.journal import JournalWriter
+from stashdbg_core.store.journal_lines import is_journal
 from stashdbg_core.store.journal_pack import pack
+from stashdbg_core.store.journal_place import journal_path
+from stashdbg_core.store.journal_read import read_journal
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.source import BytesSource, FileSource
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from stashdbg_core.canonical import SpelledNumber, content_ref, stored_form
 from stashdbg_core.errors import ErrorCode, StashError
-from stashdbg_core.store.assembly import assemble
+from stashdbg_core.store.assembly import assemble, pieces_of
 from stashdbg_core.store.blob_store import BlobStore
-from stashdbg_core.store.sharing import Sharer, pieces_of
+from stashdbg_core.store.sharing import Sharer
 
 BIG = "b" * 1500
 scalars = (

@@ -9,7 +9,8 @@ from stashdbg_core.canonical import stored_form
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
-from stashdbg_core.store.journal import JournalWriter, read_journal
+from stashdbg_core.store.journal import JournalWriter
+from stashdbg_core.store.journal_read import read_journal
 from stashdbg_core.store.open import open_recording
 from stashdbg_core.store.source import FileSource
 from stashdbg_core.store.stats import recording_stats
