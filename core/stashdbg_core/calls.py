@@ -94,6 +94,10 @@ class Tape(Protocol):
         """Whether results are recorded or served."""
         ...
 
+    def storable(self, value: Any) -> bool:
+        """Tell whether a value can be stored whole."""
+        ...
+
     def call(
         self,
         channel: str,

@@ -6,6 +6,7 @@ What a person types passes the same redaction as what a recorder takes, unless t
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +16,15 @@ from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.redact.redactor import Redactor
+from stashdbg_core.sanitize import shorten
 from stashdbg_core.tags import EXCEPTION, STREAM, TAG
 from stashdbg_core.values import StreamRecord, TypeRegistry, encode_exception, encode_value
 from stashdbg_core.values.streams import is_stream
 
 _MASKABLE = frozenset({"text", "base64"})
 """Keys of tagged objects that hold texts of the program."""
+_QUALIFIED = re.compile(r"([A-Z]\w*(?:\.[A-Z]\w*)*):")
+"""What follows a module that a type is qualified by: ``Rejected:``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ def override_of_tree(tree: Json, recorded: Json = None) -> Override:
 def override_of_text(spelled: str) -> Override:
     """Return the override by an error spelled ``TYPE:MESSAGE``, such as ``TimeoutError:no answer``.
 
-    A builtin exception replays as itself; any other name replays as a ``RecordedError`` that carries it.
+    A builtin exception replays as itself; any other, such as ``billing.errors.Rejected:too much``, as a
+    ``RecordedError`` that carries its name.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: no type is named.
@@ -94,8 +99,11 @@ def override_of_text(spelled: str) -> Override:
             return override_of_error(found(message))
         except TypeError:
             raise invalid_input(f"{name} cannot be made of a message alone", hint="name another type") from None
-    tree = encode_exception(Exception(message))
     module, _, short = name.rpartition(".")
+    if not short[:1].isupper() and (qualified := _QUALIFIED.match(message)):
+        asked = shorten(f"{name}.{qualified[1]}", 80)
+        raise invalid_input(f"{shorten(name, 80)!r} is a module, not a type", hint=f"write {asked}:MESSAGE")
+    tree = encode_exception(Exception(message))
     tree["class"] = f"{module}:{short}" if module else short
     return Override(THROW, tree)
 

@@ -22,6 +22,11 @@ def find_event(recording: Recording, at: int | str) -> int:
     Raises:
         StashError: ``ERR_INVALID_INPUT``: there is no such event, or more than one.
     """
+    if isinstance(at, bool) or not isinstance(at, (int, str)):
+        raise invalid_input(
+            f"`at` is the seq of an event or its name, not a {type(at).__name__}",
+            hint="give a whole number such as 7, or 'channel:key:ordinal' such as 'tool:search:0'",
+        )
     if isinstance(at, int):
         return _by_seq(recording, at)
     digits = at[at[:1] == "-" :]

@@ -10,8 +10,8 @@ from typing import Any, overload
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import BlobTable, EventSequence, Payload, RecordedEvent
+from stashdbg_core.store.assembly import pieces_of
 from stashdbg_core.store.event_record import encode_event
-from stashdbg_core.store.sharing import pieces_of
 
 
 class KeptEvents(EventSequence):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.values import snapshot
 
 LEFT_OUT = "leftOut"
 """The only key of what stands for an argument that was left out."""
@@ -27,9 +26,13 @@ class Arguments:
     Args:
         function: The callable; one without a readable signature has its arguments named by position.
         leave_out: Parameters that are no part of the input.
+        storable: Tells whether a value can be stored whole.
     """
 
-    def __init__(self, function: Callable[..., Any], leave_out: Collection[str] = ()) -> None:
+    def __init__(
+        self, function: Callable[..., Any], leave_out: Collection[str], storable: Callable[[Any], bool]
+    ) -> None:
+        self._storable = storable
         try:
             self._signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
@@ -44,29 +47,28 @@ class Arguments:
             TypeError: The arguments do not fit the signature; what calling it would raise.
         """
         if self._signature is None:
-            return {"args": [_kept(value) for value in args], **{name: _kept(value) for name, value in kwargs.items()}}
+            return {"args": [self._kept(value) for value in args], **self._kept_each(kwargs)}
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return {
-            name: _kept_all(value, self._signature.parameters[name].kind)
+            name: self._kept_all(value, self._signature.parameters[name].kind)
             for name, value in bound.arguments.items()
             if name not in self._omitted
         }
 
+    def _kept_all(self, value: Any, kind: inspect._ParameterKind) -> Any:
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            return [self._kept(item) for item in value]
+        return self._kept_each(value) if kind is inspect.Parameter.VAR_KEYWORD else self._kept(value)
 
-def _kept_all(value: Any, kind: inspect._ParameterKind) -> Any:
-    if kind is inspect.Parameter.VAR_POSITIONAL:
-        return [_kept(item) for item in value]
-    if kind is inspect.Parameter.VAR_KEYWORD:
-        return {name: _kept(item) for name, item in value.items()}
-    return _kept(value)
+    def _kept_each(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._kept(value) for name, value in values.items()}
 
-
-def _kept(value: Any) -> Any:
-    """Return an argument, or what stands for an object of which not all can be stored."""
-    if type(value) in _STORABLE or not snapshot(value).losses:
-        return value
-    return left_out(type(value))
+    def _kept(self, value: Any) -> Any:
+        """Return an argument, or what stands for an object of which not all can be stored."""
+        if type(value) in _STORABLE or self._storable(value):
+            return value
+        return left_out(type(value))
 
 
 def left_out(cls: type) -> dict[str, Json]:

@@ -44,7 +44,7 @@ def wrap(
         raise invalid_input(f"a {type(function).__name__} cannot be wrapped", hint="give a function")
     tape = tape_of(stash)
     name = default_key(function) if key is None else key
-    arguments = Arguments(function, leave_out)
+    arguments = Arguments(function, leave_out, tape.storable)
     options = CallOptions(label=label, returns=returns) if label or returns else NO_OPTIONS
 
     def over(answer: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -110,9 +110,10 @@ class Answers:
         return Playback(
             record,
             chunk=lambda tree: outcomes.chunk(event, tree, options.returns),
-            error=lambda tree: outcomes.error(event, tree),
+            error=outcomes.error,
             beyond=beyond,
             left=left,
+            ms=event.ms,
         )
 
     def consumed(self) -> int:

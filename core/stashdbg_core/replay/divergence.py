@@ -16,6 +16,7 @@ from stashdbg_core.sanitize import shorten
 
 DivergenceKind: TypeAlias = Literal["input-mismatch", "extra-call", "missing-call"]
 _NAME = 80
+_LISTED = 8
 _SHOWN = 20
 """Divergences that the report for people spells out; the data has them all."""
 
@@ -123,7 +124,9 @@ class DivergenceReport:
     unchecked: int
     """Calls served whose input was not compared, because a side had none or the check was off."""
     live: int = 0
-    """Calls that ran for real, past the recording."""
+    """Calls that ran for real, past the recording, and values read for real, as from a clock."""
+    live_values: int = 0
+    """How many of ``live`` are such values."""
     live_seqs: tuple[int, ...] = ()
     """Their places on the tape that was recorded meanwhile, if one was."""
     dropped: int = 0
@@ -150,6 +153,7 @@ class DivergenceReport:
             "unused": self.unused,
             "unchecked": self.unchecked,
             "live": self.live,
+            "liveValues": self.live_values,
             "liveSeqs": list(self.live_seqs),
             "ignored": list(self.ignored),
             "notes": list(self.notes),
@@ -170,13 +174,22 @@ class DivergenceReport:
             lines.append("ignored in inputs: " + ", ".join(shorten(pattern, _NAME) for pattern in self.ignored))
         return "\n".join(lines)
 
+    @property
+    def live_words(self) -> str:
+        """What ran for real, as a phrase: ``3 live``, ``1 value live``, or ``2 calls and 1 value live``."""
+        calls, values = self.live - self.live_values, self.live_values
+        if not values:
+            return f"{calls:,} live"
+        said = f"{values:,} value{'s' * (values != 1)} live"
+        return f"{calls:,} call{'s' * (calls != 1)} and {said}" if calls else said
+
     def _summary(self) -> str:
         diverged = sum(d.kind != "missing-call" for d in self.divergences) + self.dropped
         parts = [f"{self.matched} matched", f"{diverged} diverged", f"{self.unused} recorded but never made"]
         if self.unchecked:
             parts.append(f"input not checked for {self.unchecked}")
         if self.live:
-            parts.append(f"{self.live} live")
+            parts.append(self.live_words)
         return ", ".join(parts)
 
 
@@ -185,10 +198,10 @@ def call_name(channel: str, key: str) -> str:
     return f"{shorten(channel, _NAME)} {shorten(key, _NAME)}"
 
 
-def listing(names: Sequence[str], most: int = 8) -> str:
+def listing(names: Sequence[str]) -> str:
     """Return names for a message, bounded."""
-    shown = ", ".join(shorten(name, _NAME) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+    shown = ", ".join(shorten(name, _NAME) for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def _where(change: Change) -> str:

@@ -36,11 +36,11 @@ class Change:
         return {"pointer": self.pointer, **{name: text for name, text in sides.items() if text is not None}}
 
 
-def field_changes(recorded: Json, live: Json, *, limit: int = MOST_CHANGES, width: int = LINE) -> tuple[Change, ...]:
+def field_changes(recorded: Json, live: Json, *, limit: int = MOST_CHANGES) -> tuple[Change, ...]:
     """Return the first ``limit`` differences, in the order of the recorded tree; empty exactly when both are equal."""
-    return tuple(_change(found, width) for found in islice(differences(recorded, live), limit))
+    return tuple(_change(found) for found in islice(differences(recorded, live), limit))
 
 
-def _change(found: Difference, width: int) -> Change:
+def _change(found: Difference) -> Change:
     pointer = pointer_of(found.path_after if found.before is NOTHING else found.path, _POINTER)
-    return Change(pointer, *two_lines(found.before, found.after, width))
+    return Change(pointer, *two_lines(found.before, found.after, LINE))

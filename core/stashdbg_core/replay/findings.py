@@ -27,6 +27,8 @@ class Findings:
         """Recorded calls served although the input differs."""
         self.unchecked = 0
         self.live = 0
+        self.live_values = 0
+        """How many of them are values that the program read, which no limit on calls counts."""
         self._live_seqs: list[int] = []
         self._notes: list[str] = []
 
@@ -66,6 +68,7 @@ class Findings:
             unused=count,
             unchecked=self.unchecked,
             live=self.live,
+            live_values=self.live_values,
             live_seqs=tuple(self._live_seqs),
             dropped=self.dropped + count - len(missing),
             ignored=ignored,

@@ -22,7 +22,7 @@ from stashdbg_core.record.masking import DEFAULT, Default, Masking, Redaction
 from stashdbg_core.redact import Redactor, normalise_placeholders
 from stashdbg_core.replay.field_changes import Change, field_changes
 from stashdbg_core.replay.ignore import Ignore
-from stashdbg_core.store.sharing_tags import may_share
+from stashdbg_core.store.sharing_tags import names_tag
 from stashdbg_core.tags import DROPPED, TAG, UNSTORABLE
 from stashdbg_core.values import Snapshot, TypeRegistry, decode_value, encode_value, snapshot
 
@@ -167,7 +167,7 @@ class Inputs:
             return False
 
     def _is_compared_as_it_is(self, text: bytes) -> bool:
-        return not self._ignore and not may_share(text) and (self._masking is None or _PLACEHOLDER not in text)
+        return not self._ignore and not names_tag(text) and (self._masking is None or _PLACEHOLDER not in text)
 
     def recorded_digest(self, event: RecordedEvent) -> str | None:
         """Return what inputs equal to the recorded one share, or None if there is nothing to compare."""

@@ -184,7 +184,8 @@ class Matcher:
         )
 
     def _nearest(self, group: Group, live: LiveInput | None, besides: int | None = None) -> tuple[Nearest, ...]:
-        return nearest_calls(live, group, self.index, self._events, self._inputs, besides=besides)
+        compared = self._strict or self._by_input
+        return nearest_calls(live, group, self.index, self._events, self._inputs, compared=compared, besides=besides)
 
 
 def _what_it_lacks(recording: Recording) -> str:

@@ -34,6 +34,7 @@ def nearest_calls(
     events: EventSequence,
     inputs: Inputs,
     *,
+    compared: bool = True,
     besides: int | None = None,
 ) -> tuple[Nearest, ...]:
     """Return up to three recorded calls of a group for a live input, the best first.
@@ -44,13 +45,15 @@ def nearest_calls(
         index: Tells which calls were served already.
         events: The recording's events.
         inputs: Reads recorded inputs.
+        compared: Whether this replay compares inputs at all.
         besides: A position that is not a candidate.
     """
     ranked: list[tuple[int, int, Nearest]] = []
     for position in _candidates(group, index, besides):
         event = events[position]
         changes = None if live is None else inputs.changes(event, live)
-        reason, rank = _verdict(live, event, changes, index.state[position])
+        used = _USED.get(index.state[position])
+        reason, rank = _verdict(live, event, changes, used) if compared else (used or "not yet served", 60)
         ranked.append(
             (rank, event.seq, Nearest(event.seq, event.key, event.ordinal, reason, (changes or ())[:MOST_NEAREST]))
         )
@@ -74,10 +77,9 @@ _USED = {
 
 
 def _verdict(
-    live: LiveInput | None, event: RecordedEvent, changes: tuple[Change, ...] | None, state: int
+    live: LiveInput | None, event: RecordedEvent, changes: tuple[Change, ...] | None, used: str | None
 ) -> tuple[str, int]:
     """Say why a candidate was rejected, and how far off it is; smaller is nearer."""
-    used = _USED.get(state)
     if live is None:
         return ("it has an input, the live call has none", 50) if event.input_ref else (used or "not yet served", 60)
     if changes is None:

@@ -13,7 +13,7 @@ from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
 from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.replay.divergence import call_name
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.store.sharing_tags import may_share
+from stashdbg_core.store.sharing_tags import names_tag
 from stashdbg_core.tags import DROPPED, PENDING, STREAM, TAG, UNSTORABLE
 from stashdbg_core.values import StreamRecord, TypeRegistry, decode_exception, decode_stored, decode_value
 
@@ -53,7 +53,7 @@ class Outcomes:
             raise _refused(event, f"it ended as {shorten(event.outcome, 40)!r}, which is neither a value nor an error")
         try:
             text = self._blobs.text(event.ref)
-            if event.outcome == RETURN and not may_share(text):  # no tag of any kind
+            if event.outcome == RETURN and not names_tag(text):
                 return decode_stored(text)
             tree = self._blobs.tree(event.ref)
         except StashError as problem:
@@ -82,7 +82,7 @@ class Outcomes:
         """
         return self._decoded(event, lambda: decode_value(tree, types=self._types_with(returns)))
 
-    def error(self, event: RecordedEvent, tree: Json) -> BaseException:
+    def error(self, tree: Json) -> BaseException:
         """Return the exception that ended a stream."""
         return decode_exception(tree, self._types)
 

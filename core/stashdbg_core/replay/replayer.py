@@ -7,8 +7,6 @@ live tail was asked for. Values are fresh objects at every call; nothing is reda
 from __future__ import annotations
 
 import inspect
-import sys
-import types
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -32,7 +30,8 @@ from stashdbg_core.replay.divergence import Divergence, DivergenceReport
 from stashdbg_core.replay.ignore import Ignore, IgnorePattern
 from stashdbg_core.replay.matcher import MatchMode
 from stashdbg_core.replay.outcomes import Raised
-from stashdbg_core.values import StreamRecord, TypeRegistry
+from stashdbg_core.replay.waiting import be_cancelled_again, let_others_run
+from stashdbg_core.values import StreamRecord, TypeRegistry, check_types, snapshot
 
 __all__ = ["OnDivergence", "Replayer"]
 
@@ -76,13 +75,19 @@ class Replayer:
         _check("match", match, ("order", "input"))
         _check("on_divergence", on_divergence, ("throw", "collect"))
         rules = Rules(match=match, strict=strict, on_divergence=on_divergence, live_tail=live_tail)
+        check_types(types)
         self._answers = Answers(recording, rules, types, Ignore(ignore), redact)
         self._record = record
+        self._types = types
 
     @property
     def mode(self) -> TapeMode:
         """Always ``replay``."""
         return "replay"
+
+    def storable(self, value: Any) -> bool:
+        """Tell whether a value can be stored whole, with the classes that were registered."""
+        return not snapshot(value, self._types).losses
 
     def call(
         self,
@@ -192,7 +197,10 @@ class Replayer:
         if isinstance(answer, Live):
             result = produce()
             return await result if inspect.isawaitable(result) else result
-        await _let_others_run()
+        await let_others_run()
+        event, outcome = answer
+        if isinstance(outcome, Raised):
+            await be_cancelled_again(outcome.error, event.ms)
         return cast(T, self._given(answer, options))
 
     def _stream(
@@ -226,9 +234,10 @@ class Replayer:
             if isinstance(answer, Live):
                 chunks: Any = produce()
                 return cast("AsyncIterable[T]", await chunks if inspect.isawaitable(chunks) else chunks)
-            await _let_others_run()
+            await let_others_run()
             event, outcome = answer
             if isinstance(outcome, Raised):
+                await be_cancelled_again(outcome.error, event.ms)
                 raise outcome.error
             return self._answers.playback(event, outcome, options, site).play_async()
 
@@ -260,15 +269,3 @@ class _Unrecorded:
 
     def ended(self, ending: Ending, error: BaseException | None = None, returned: Any = ABSENT) -> None:
         """Keep nothing."""
-
-
-@types.coroutine
-def _one_turn() -> Generator[None, None, None]:
-    yield
-
-
-async def _let_others_run() -> None:
-    """Give way once under asyncio; other event loops have their own idea of a bare yield."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is not None and asyncio._get_running_loop() is not None:
-        await _one_turn()

@@ -11,7 +11,7 @@ from stashdbg_core.values.encode import Encoded, encode_value
 from stashdbg_core.values.exceptions import RecordedError, exception_kind
 from stashdbg_core.values.losses import Loss
 from stashdbg_core.values.recorded import RecordedObject
-from stashdbg_core.values.registry import TypeRegistry
+from stashdbg_core.values.registry import TypeRegistry, check_types
 from stashdbg_core.values.snapshot import Snapshot, plain_stored, snapshot
 from stashdbg_core.values.streams import StreamRecord
 
@@ -23,6 +23,7 @@ __all__ = [
     "Snapshot",
     "StreamRecord",
     "TypeRegistry",
+    "check_types",
     "decode_exception",
     "decode_stored",
     "decode_value",

@@ -67,7 +67,7 @@ def decode_value(tree: Json, *, types: TypeRegistry | None = None, on_unstorable
     return _Walk(types or TypeRegistry(), lenient=on_unstorable == "stand-in").run(tree)
 
 
-def decode_stored(stored: bytes, *, types: TypeRegistry | None = None, on_unstorable: OnUnstorable = "raise") -> Any:
+def decode_stored(stored: bytes, *, types: TypeRegistry | None = None) -> Any:
     """Return the Python value of a stored form without sharing; the same as decoding its tree, faster for plain JSON.
 
     Raises:
@@ -79,7 +79,7 @@ def decode_stored(stored: bytes, *, types: TypeRegistry | None = None, on_unstor
             return _fast_parse(stored)
         except (msgspec.DecodeError, ValueError, RecursionError):
             pass
-    return decode_value(parse_json(stored), types=types, on_unstorable=on_unstorable)
+    return decode_value(parse_json(stored), types=types)
 
 
 def decode_exception(tree: Json, types: TypeRegistry | None = None) -> BaseException:

@@ -84,6 +84,18 @@ class TypeRegistry:
                     self._pending.append(cls)
 
 
+def check_types(types: object) -> None:
+    """Refuse what is given as ``types`` and is no registry, such as a list of classes.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``.
+    """
+    if types is not None and not isinstance(types, TypeRegistry):
+        raise invalid_input(
+            f"types is a {type(types).__name__}", hint="give a registry: types=TypeRegistry(Reply, Order)"
+        )
+
+
 def _classes_in(types: Iterable[Any]) -> list[type]:
     """Return the program's classes named in type hints."""
     found: list[type] = []

@@ -89,6 +89,20 @@ def test_errors_are_spelled_by_type_and_message(parent: Recording, spelled: str,
     assert raised.value.__class__.__name__ in spelled or "RateLimitError" in repr(raised.value)
 
 
+def test_a_type_behind_its_module_is_refused_with_what_to_write() -> None:
+    with pytest.raises(StashError, match=r"'my\.mod' is a module") as caught:
+        override_of_text("my.mod:Err:text")
+    assert caught.value.hint == "write my.mod.Err:MESSAGE"
+    assert "my.mod:Err" in str(override_of_text("my.mod.Err:Late:text").tree)
+
+
+@pytest.mark.parametrize("at", [1.0, None, True])
+def test_an_event_is_named_by_a_whole_number_or_a_text(parent: Recording, at: Any) -> None:
+    with pytest.raises(StashError, match=f"not a {type(at).__name__}") as caught:
+        fork(parent, at)
+    assert "channel:key:ordinal" in (caught.value.hint or "")
+
+
 @pytest.mark.parametrize("at", ["tool:price:1", "2", 2])
 def test_the_event_is_named_by_seq_or_by_call(parent: Recording, at: int | str) -> None:
     assert values(fork(parent, at, override=7))[2] == 7

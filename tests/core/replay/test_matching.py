@@ -195,3 +195,10 @@ def test_a_wrong_option_is_refused() -> None:
     recording = searches("a")
     assert refused(lambda: Replayer(recording, match="fuzzy")).code == ErrorCode.INVALID_INPUT  # type: ignore[arg-type]
     assert refused(lambda: Replayer(recording, on_divergence="ignore")).code == ErrorCode.INVALID_INPUT  # type: ignore[arg-type]
+
+
+def test_without_the_check_no_input_is_said_to_be_missing() -> None:
+    replayer = Replayer(searches("oslo"), strict=False)
+    replayer.call("tool", "search", never, input={"q": "rome"})
+    error = refused(lambda: replayer.call("tool", "search", never, input={"q": "rome"}))
+    assert [near["reason"] for near in error.details["nearest"]] == ["already served"]

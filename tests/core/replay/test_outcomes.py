@@ -151,3 +151,55 @@ def test_a_damaged_input_is_served_unchecked_and_noted() -> None:
     assert replayer.call("tool", "t", never, input="x") == 1
     assert replayer.report().unchecked == 1
     assert "the input of seq 0 was not compared" in replayer.report().notes[0]
+
+
+class Name(str):
+    """A registered subclass of a builtin type."""
+
+
+def test_a_registered_subclass_of_a_builtin_type_comes_back_as_itself_and_matches_as_an_input() -> None:
+    types = TypeRegistry(Name)
+    recorder = Recorder(types=types)
+    recorder.call("tool", "t", lambda: [Name("Ada")], input={"who": Name("Ada")})
+    list(recorder.stream("tool", "s", lambda: iter([Name("Bo")])))
+    for match in ("order", "input"):
+        replayer = Replayer(recorder.recording(), types=types, match=match)
+        served = [*replayer.call("tool", "t", never, input={"who": Name("Ada")}), *replayer.stream("tool", "s", never)]
+        assert [(type(name), name) for name in served] == [(Name, "Ada"), (Name, "Bo")]
+        assert replayer.report().ok
+
+
+@pytest.mark.parametrize("make", [lambda: Recorder(types=[Name]), lambda: Replayer(Recorder().recording(), types=Name)])
+def test_what_is_no_registry_is_refused_as_types(make: Any) -> None:
+    with pytest.raises(StashError, match=r"^types is a ") as caught:
+        make()
+    assert "TypeRegistry" in (caught.value.hint or "")
+
+
+def test_a_time_limit_that_expired_expires_again() -> None:
+    async def slow() -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    async def chunks() -> Any:
+        yield 1
+        await asyncio.sleep(60)
+
+    async def agent(tape: Any, produce: Any, stream: Any) -> list[str]:
+        said = []
+        for call in (
+            lambda: tape.call_async("tool", "slow", produce),
+            tape.stream_async("tool", "s", stream).__anext__,
+        ):
+            for _ in range(2):
+                try:
+                    said.append(str(await asyncio.wait_for(call(), 0.02)))
+                except TimeoutError:
+                    said.append("gave up")
+        return said
+
+    recorder = Recorder()
+    recorded = asyncio.run(agent(recorder, slow, chunks))
+    replayer = Replayer(recorder.recording())
+    assert asyncio.run(agent(replayer, never, never)) == recorded == ["gave up", "gave up", "1", "gave up"]
+    assert replayer.report().ok

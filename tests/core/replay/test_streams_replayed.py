@@ -100,6 +100,61 @@ def test_leaving_earlier_is_fine_and_noted() -> None:
     assert "left after 1 of 3 chunks" in report.notes[0]
 
 
+def patient() -> Iterator[str]:
+    try:
+        yield "a"
+    except ValueError as error:
+        yield f"caught {error}"
+    yield "b"
+    try:
+        yield "c"
+    except ValueError as error:
+        raise KeyError("other") from error
+
+
+def test_what_is_thrown_in_is_caught_where_it_was_when_recorded() -> None:
+    def use(stream: Any) -> list[Any]:
+        seen = [next(stream), stream.throw(ValueError("x")), next(stream), next(stream)]
+        with pytest.raises(KeyError, match="other"):
+            stream.throw(ValueError("y"))
+        return seen
+
+    replayer = replayer_after(use, patient)
+    assert use(replayed(replayer)) == ["a", "caught x", "b", "c"]
+    assert replayer.report().ok and not replayer.report().notes
+
+
+def test_what_the_recorded_stream_let_through_is_raised_itself() -> None:
+    def use(stream: Any) -> None:
+        error = ValueError("mine")
+        next(stream)
+        with pytest.raises(ValueError, match="mine") as caught:
+            stream.throw(error)
+        assert caught.value is error
+
+    use(replayed(replayer_after(use, letters)))
+    use(replayed(replayer_after(lambda stream: (next(stream), stream.close()), letters)))  # no answer is known
+
+
+def test_what_is_thrown_into_an_async_stream_is_caught_where_it_was() -> None:
+    async def careful() -> AsyncIterator[str]:
+        try:
+            yield "a"
+        except ValueError:
+            yield "b"
+
+    async def use(tape: Any, produce: Any) -> list[str]:
+        stream = tape.stream_async("llm", "chat", produce, input="hi")
+        return [await anext(stream), await stream.athrow(ValueError("x")), *[chunk async for chunk in stream]]
+
+    async def both() -> None:
+        recorder = Recorder()
+        assert await use(recorder, careful) == ["a", "b"]
+        assert await use(Replayer(recorder.recording()), never) == ["a", "b"]
+
+    asyncio.run(both())
+
+
 def test_a_stream_takes_its_place_at_the_first_chunk() -> None:
     replayer = replayer_after(list, letters)
     replayed(replayer)
