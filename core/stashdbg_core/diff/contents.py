@@ -19,9 +19,10 @@ from stashdbg_core.diff.structure import NOTHING
 from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import BlobTable, Recording
+from stashdbg_core.store.assembly import assemble, pieces_of
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
-from stashdbg_core.store.sharing import assemble, pieces_of
+from stashdbg_core.store.sharing_tags import may_share
 from stashdbg_core.tags import STREAM, TAG
 
 _ABSENT = b""
@@ -246,13 +247,6 @@ def _untimed(tree: Json) -> Json:
     if type(tree) is dict and tree.get(TAG) == STREAM and "times" in tree:
         return {key: value for key, value in tree.items() if key != "times"}
     return tree
-
-
-def may_share(raw: bytes) -> bool:
-    """Tell whether a value's text may use pieces stored elsewhere."""
-    if b"$" in raw and b"$stash" in raw and (b'"ref"' in raw or b'"parts"' in raw):  # one byte is found at once
-        return True
-    return b"\\u00" in raw
 
 
 def _reader(blobs: BlobTable) -> Callable[[str], bytes | None]:

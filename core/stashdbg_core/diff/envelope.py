@@ -129,7 +129,8 @@ def _is_measured(node: dict[str, Any], key: str, item: Json) -> bool:
         return not _TIMED.isdisjoint(node)
     if type(item) is not str:
         return False
-    return key != "id" or "object" in node or node.get("type") in _NAMED
+    kind = node.get("type")
+    return key != "id" or "object" in node or (type(kind) is str and kind in _NAMED)
 
 
 def _copied(copies: dict[int, Any], path: Path) -> Any:

@@ -22,7 +22,9 @@ from stashdbg_core.store.events import FileEvents
 NOT_SEALED = "redaction"
 """The key of ``meta`` that a redacted copy changes, and that a seal leaves out."""
 _TWO_MEANINGS = frozenset({"duplicate-key", "odd-meta", "odd-id"})
-_NOT_WHOLE = frozenset({"truncated", "trailing-text", "odd-events", "odd-blobs", "no-version", "damaged-line"})
+_NOT_WHOLE = frozenset(
+    {"damaged", "truncated", "trailing-text", "odd-events", "odd-blobs", "no-version", "damaged-line"}
+)
 
 
 class HeaderPart(NamedTuple):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stashdbg_core.canonical import content_digest
@@ -161,6 +161,7 @@ _TREES = st.recursive(
 
 @settings(max_examples=100)
 @given(_TREES)
+@example({"id": "x", "type": []})
 def test_any_tree_is_left_as_it_was(tree: Any) -> None:
     before = content_digest(tree)
     bare = without_envelope("llm", tree)

@@ -246,3 +246,12 @@ def test_every_call_has_something_sealed_of_its_own() -> None:
     made = seal()
     assert made.counts == (len(CALLS), 2, 1, 1)
     assert len({made.events[at : at + 32] for at in range(0, len(made.events), 32)}) == 4 * len(CALLS)
+
+
+def test_text_that_a_reader_has_to_leave_out_is_damage() -> None:
+    text = stored_form(tree_of())
+    torn = text.replace(b'"blobs":{', b'"blobs":{"sha256:0123","ref":"x"}]},', 1)
+    result = verify_recording(read_recording(torn), seal())
+    assert (result.verdict, result.valid) == (Verdict.DAMAGED, False)
+    with pytest.raises(StashError):
+        seal_recording(read_recording(torn))

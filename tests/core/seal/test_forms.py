@@ -82,6 +82,15 @@ def test_the_cases_verify_however_they_are_spelled(case: str, data: Path) -> Non
 _NODE = "process.stdout.write(JSON.stringify(JSON.parse(require('fs').readFileSync(0,'utf8')),null,1))"
 
 
+@pytest.mark.parametrize("rewrite", ["indented", "json.tool", "blanks"])
+def test_white_space_does_not_hide_shared_pieces(rewrite: str) -> None:
+    messages = [{"role": "user", "content": letter * 1200} for letter in "abc"]
+    text = encode_recording(shared([messages[:1], messages[:2], messages])).encode()
+    seal = seal_recording(read_recording(text))
+    result = verify_recording(read_recording(REWRITES[rewrite](text)), seal)
+    assert result.verdict is Verdict.SEALED, result.message
+
+
 def test_the_order_of_keys_in_a_value_counts() -> None:
     seal = seal_recording(opened(tree_of()))
     other = edited(lambda tree: set_value(tree, 0, {"n": 1.5, "text": "look it up"}))
