@@ -16,7 +16,7 @@ def test_calls_come_one_to_one(formats_data):
     assert counts(recording) == {"llm": 2, "tool": 2, "throws": 1, "pending": 0}
     found = [(e.channel, e.key, e.outcome, round(e.at), summary(recording, e)) for e in recording.events]
     assert found[1:3] == [
-        ("tool", "get_weather", "return", 1796024811975, 'args=["Paris"], kwargs={} → city="Paris", celsius=21'),
+        ("tool", "get_weather", "return", 1796024811975, 'Paris → city="Paris", celsius=21'),
         ("tool", "get_weather", "throw", 1796024811975, "KeyError: 'unknown city: Atlantis'"),
     ]
     assert len(conversation_of(recording, recording.events[3]).messages) == 3

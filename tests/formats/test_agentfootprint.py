@@ -15,7 +15,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.formats.opening import read_foreign, run_summaries
 from stashdbg_core.formats.readers.agentfootprint.prompts import committed_calls
 from stashdbg_core.model import Recording
-from stashdbg_core.report.opening import open_one, recording_paths
+from stashdbg_core.opening.files import open_one, recording_paths
 from stashdbg_core.session.conversation import conversation_of
 from stashdbg_core.session.usage import usage_of_event
 from tests.formats.conftest import counts

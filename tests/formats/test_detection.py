@@ -15,7 +15,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.opening import detect
 from stashdbg_core.formats.source import ForeignSource
-from stashdbg_core.report.opening import held_in
+from stashdbg_core.opening.files import held_in
 
 ONE = {"type": "user", "message": "x"}
 

@@ -11,7 +11,7 @@ import pytest
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.opening import read_foreign
 from stashdbg_core.formats.registry import FORMATS, formats
-from stashdbg_core.report.opening import open_one, recording_paths
+from stashdbg_core.opening.files import open_one, recording_paths
 from tests.formats.every import check_refusal, small_files, survive, use
 
 SECONDS = 2.0

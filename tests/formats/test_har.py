@@ -113,6 +113,14 @@ def test_a_playwright_zip_has_its_bodies_in_files(tmp_path):
     assert b"not there" in recording.events[1].extra["cut"]
 
 
+def test_a_damaged_body_in_a_zip_is_named_and_the_rest_is_read(tmp_path):
+    path = tmp_path / "trace.zip"
+    path.write_bytes(playwright().replace(b'"yo"', b'"no"', 1))
+    recording = imported(path)
+    assert len(recording.events) == 2
+    assert b"member a1.json is damaged" in recording.events[0].extra["cut"]
+
+
 def test_bodies_beside_an_archive_stay_in_its_folder(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

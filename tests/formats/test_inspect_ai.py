@@ -87,7 +87,7 @@ HEADER = {"version": 2, "status": "success", "plan": {}, "eval": {
 
 
 def summary(one: dict[str, Any]) -> dict[str, Any]:
-    return {key: one[key] for key in ("id", "epoch", "scores", "error", "limit") if key in one}
+    return {key: one[key] for key in ("id", "epoch", "input", "scores", "error", "limit") if key in one}
 
 
 def members(*samples: dict[str, Any], header: bool = True) -> dict[str, bytes]:
@@ -163,9 +163,9 @@ def test_every_packing_and_json_give_the_same_runs() -> None:
     for data in carriers:
         runs = run_summaries(data)
         assert [(run.title, run.detail) for run in runs] == [
-            ("fix, epoch 1", "score includes: C"),
-            ("fix, epoch 2", "score includes: C"),
-            ("b, epoch 1", "score includes: C"),
+            ("fix, epoch 1: Fix it", "score includes: C"),
+            ("fix, epoch 2: Fix it", "score includes: C"),
+            ("b, epoch 1: Fix it", "score includes: C"),
         ]
         for run in range(3):
             assert told(read_foreign(data, run=run)) == told(read_foreign(carriers[0], run=run))
@@ -174,7 +174,7 @@ def test_every_packing_and_json_give_the_same_runs() -> None:
 def test_a_log_that_was_cut_off_opens_from_its_journal() -> None:
     running, torn = archive(members(sample(), header=False)), archive(members(sample(), header=False), directory=False)
     for data in (running, torn + b"PK\x03\x04torn"):
-        assert [run.title for run in run_summaries(data)] == ["fix, epoch 1"]
+        assert [run.title for run in run_summaries(data)] == ["fix, epoch 1: Fix it"]
         recording = read_foreign(data)
         assert len(recording.events) == 8 and [note.kind for note in recording.notes] == ["unfinished"]
 
@@ -291,7 +291,7 @@ def test_a_member_unpacks_to_a_bounded_size(tmp_path: Path, method: int) -> None
 def test_names_in_an_archive_are_only_names(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(archive(members(sample("../../../etc/passwd"))))
-    assert run_summaries(path)[0].title == "../../../etc/passwd, epoch 1"
+    assert run_summaries(path)[0].title == "../../../etc/passwd, epoch 1: Fix it"
     assert len(imported(path).events) == 8 and list(tmp_path.iterdir()) == [path]
     lying = archive(members(sample())).replace(
         b"PK\x01\x02\x14\x00\x14\x00\x00\x00\x08", b"PK\x01\x02\x14\x00\x14\x00\x00\x00\x63"

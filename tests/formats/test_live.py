@@ -15,7 +15,7 @@ from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.formats import conversion, opening
 from stashdbg_core.formats.converted import cache_folder
 from stashdbg_core.model import Recording
-from stashdbg_core.report.opening import follow_one
+from stashdbg_core.opening.files import follow_one
 from stashdbg_core.session.debugger import Debugger
 
 SESSION = "0b1f7a52-0000-4000-8000-000000000001"

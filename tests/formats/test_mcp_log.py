@@ -47,7 +47,7 @@ def test_claude_desktops_log_of_two_servers(formats_data):
         ("weather:roots/list", "return", 1.0),
     ]
     assert recording.events[4].label == "roots/list, asked by the server"
-    assert summary(recording, recording.events[3]) == 'city="Paris" → sunny { metadata }'
+    assert summary(recording, recording.events[3]) == "Paris → sunny { metadata }"
     assert recording.meta["source"]["damagedLines"] == 1
 
 

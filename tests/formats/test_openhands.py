@@ -14,7 +14,7 @@ from stashdbg_core.formats.folders import run_name
 from stashdbg_core.formats.opening import explain, read_foreign, run_summaries
 from stashdbg_core.formats.session_finder import find_sessions
 from stashdbg_core.model import Recording
-from stashdbg_core.report.opening import open_one
+from stashdbg_core.opening.files import open_one
 from stashdbg_core.session.debugger import Debugger
 from tests.formats import transcripts as look
 from tests.formats.conftest import FORMATS_DATA, counts

@@ -21,7 +21,7 @@ from stashdbg_core.formats.convert_process import main, make_room
 from stashdbg_core.formats.converted import cache_folder, conversion_key
 from stashdbg_core.formats.opening import explain
 from stashdbg_core.formats.source import Cancelled
-from stashdbg_core.report.opening import head_of, open_all, open_one, recording_paths, runs_of
+from stashdbg_core.opening.files import head_of, open_all, open_one, recording_paths, runs_of
 from stashdbg_core.session.debugger import Debugger
 from stashdbg_core.store.open import open_recording
 

@@ -150,3 +150,14 @@ def _in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     for name, folder in (("HOME", home), ("XDG_STATE_HOME", home / "state")):
         monkeypatch.setenv(name, str(folder))
+
+
+def test_a_journal_that_was_opened_is_listed_as_the_recording_it_became(home: Path) -> None:
+    recent = RecentFiles(home / "state" / "recent.json")
+    done, growing = put(home / "done.json", RECORDING), put(home / "growing.json.journal", RECORDING)
+    for path in (done, home / "done.json.journal", growing):
+        recent.add(path, path.name)
+    found = find_sessions(home / "none", {}, home / "none", recent)
+    assert sorted((session.path, session.title) for session in found) == [
+        (done, "done.json.journal"), (growing, "growing.json.journal")
+    ]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.source import Cancelled, ForeignSource
 from stashdbg_core.formats.sqlite_file import open_database, tables_of
-from stashdbg_core.report.opening import open_one
+from stashdbg_core.opening.files import open_one
 
 PAGE = 512
 
@@ -85,6 +85,13 @@ def test_a_database_that_is_cut_off_is_said_to_be(tmp_path: Path, kept: int) -> 
     path.write_bytes(whole)
     with pytest.raises(StashError, match="looks like an SQLite database"):
         open_one(path)
+
+
+def test_a_schema_whose_damaged_names_are_no_text_is_damage(tmp_path: Path) -> None:
+    data = _made(tmp_path / "made.db", [b"x"]).read_bytes()
+    assert data.count(b"CREATE TABLE ") == 1
+    before, _, after = data.partition(b"CREATE TABLE ")
+    assert tables_of(ForeignSource(before + b"CREATE TABL\xe5 " + after)) == {}
 
 
 def test_reading_ends_when_nobody_wants_it(tmp_path: Path) -> None:

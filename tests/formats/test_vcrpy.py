@@ -70,7 +70,7 @@ def test_streamed_and_whole_answers_are_the_same_messages(formats_data):
     whole, streamed = (imported(formats_data / "vcrpy" / f"weather_agent{x}.yaml") for x in ("", "_stream"))
     assert messages(whole) == messages(streamed)
     rows = [[summary(run, event) for event in run.events] for run in (whole, streamed)]
-    assert rows[0] == rows[1] and rows[0][1] == 'city="Paris" → {"city": "Paris", "celsius": 21}'
+    assert rows[0] == rows[1] and rows[0][1] == 'Paris → {"city": "Paris", "celsius": 21}'
 
 
 def test_tools_are_inferred_from_later_requests_and_say_so(formats_data):

@@ -17,8 +17,6 @@ from stashdbg_core.parse import parse_json
 _EVENT_END = re.compile(r"(?:\r\n|\n|\r(?!\n)){2,}")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r"(?:\ufeff)?(?:data|event|id|retry|)(?::|[\r\n])")
-DONE = "[DONE]"
-"""What OpenAI's streams end with, which is no JSON."""
 
 
 @dataclass(frozen=True, slots=True)

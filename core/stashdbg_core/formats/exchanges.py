@@ -22,8 +22,9 @@ from stashdbg_core.formats.chat import Chat, Input
 from stashdbg_core.formats.images import Tagged
 from stashdbg_core.formats.labels import LABEL_LENGTH
 from stashdbg_core.formats.media import with_media
-from stashdbg_core.formats.model_calls import AskedCall, asked_calls, tool_results
+from stashdbg_core.formats.model_calls import asked_calls, tool_results
 from stashdbg_core.formats.transcript_labels import tool_label
+from stashdbg_core.session.chat_tools import AskedCall
 from stashdbg_core.session.gist import reply
 from stashdbg_core.values import decode_value
 from stashdbg_core.values.plain import is_plain_value
@@ -163,7 +164,7 @@ class ExchangeBuilder:
                 continue
             call = self._asked.pop(key)
             value = with_media(result.value)
-            self.tool(call.name, call.input, value, at=at, call_id=call.id, failed=result.failed)
+            self.tool(call.name, call.given, value, at=at, call_id=call.id, failed=result.failed)
 
     def _remember(self, calls: list[AskedCall]) -> None:
         for call in calls:

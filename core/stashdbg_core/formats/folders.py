@@ -15,7 +15,11 @@ from stashdbg_core.errors import StashError, not_found
 from stashdbg_core.formats.readers.openhands.folder import EVENT_NAME, EVENTS, STATE
 from stashdbg_core.sanitize import shorten
 
-_OPENABLE = ("*.jsonl", "*.json", "*.zst", "*.eval", "*.traj", "*.har", "*.zip", "*.journal", "*.rewind", "*.log")
+OPENABLE = (
+    "*.jsonl", "*.json", "*.ndjson", "*.zst", "*.eval", "*.traj", "*.har", "*.zip", "*.journal", "*.rewind", "*.log",
+    "*.yaml", "*.yml", "*.db", "*.sqlite", "*.sqlite3",
+)  # fmt: skip
+"""How files are named that may hold runs."""
 _MOST = 10_000
 
 
@@ -54,7 +58,7 @@ def _first_event(folder: Path) -> Path | None:
     return _own(folder / min(names)) if names else None
 
 
-def _runs_in(folder: Path) -> list[str]:
+def runs_in(folder: Path) -> list[str]:
     """Return the names of the folders in a folder that are runs."""
     try:
         names = sorted(entry.name for entry in islice(os.scandir(folder), _MOST) if entry.is_dir(follow_symlinks=False))
@@ -70,14 +74,14 @@ def _refused(folder: Path) -> StashError:
     try:
         for entry in islice(os.scandir(folder), _MOST):
             facts = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(facts.st_mode) and any(fnmatchcase(entry.name, pattern) for pattern in _OPENABLE):
+            if stat.S_ISREG(facts.st_mode) and any(fnmatchcase(entry.name, pattern) for pattern in OPENABLE):
                 count += 1
                 if facts.st_mtime > at:
                     newest, at = entry.name, facts.st_mtime
     except OSError:
         pass
     if not count:
-        runs = _runs_in(folder)
+        runs = runs_in(folder)
         told = f"open one of the {len(runs):,} runs in it" if len(runs) > 1 else "open the run in it"
         hint = f"{told}: {shorten(str(folder / runs[0]), 400)}" if runs else "name the recording file itself"
         return not_found(f"{shown} is a folder, and not a run", hint=hint)

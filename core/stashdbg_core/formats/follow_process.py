@@ -27,7 +27,7 @@ from stashdbg_core.formats.process_lines import say, say_failure
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import Cancelled, ForeignSource
 from stashdbg_core.record.ledger import JournalLedger
-from stashdbg_core.store.journal import JOURNAL_SUFFIX, journal_path
+from stashdbg_core.store.journal_place import JOURNAL_SUFFIX, journal_path
 from stashdbg_core.store.limits import Limits
 
 _SECONDS = 0.2

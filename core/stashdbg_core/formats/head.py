@@ -5,9 +5,7 @@ Everything past the first bytes is worked out when asked for, once.
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -17,6 +15,7 @@ import msgspec
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
 from stashdbg_core.formats.source import ForeignSource
+from stashdbg_core.formats.zip_members import ZIP_MAGICS, ZipMembers
 from stashdbg_core.parse import BOM, parse_json
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.scan import ScanStop, skip_space, skip_string, skip_value
@@ -29,8 +28,6 @@ _WHOLE = 256 << 20
 """Up to this size one JSON object is looked at whole; of a larger one, the beginning."""
 _SMALL = 4096
 """Bytes of a value that is worth parsing."""
-_MEMBERS = 100_000
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _SQLITE = b"SQLite format 3\0"
 _LIMITS = Limits()
 _raw_dict = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -55,15 +52,11 @@ class Head:
     def lines(self) -> Sequence[dict[str, Any]]:
         """The first 20 lines that are JSON objects; empty if the file is not JSON lines."""
         data = self._source.prefix(_LINES_WITHIN).removeprefix(BOM)
-        if data[:4096].lstrip(b" \t\r\n\0")[:1] not in (b"{", b"[", b""):
-            bad_start = True
-        else:
-            bad_start = False
         texts = [text for text in data.split(b"\n") if text.strip(b"\0 \t\r")][: 3 * LINES]
         if len(data) >= _LINES_WITHIN and len(texts) > 1:
             texts = texts[:-1] if len(texts) < 3 * LINES else texts
         found: list[dict[str, Any]] = []
-        odd = int(bad_start)
+        odd = int(data[:4096].lstrip(b" \t\r\n\0")[:1] not in (b"{", b"[", b""))
         for text in texts:
             tree = _object(text.strip(b"\0 \t\r")) if b"{" in text[:8] else None
             if tree is None:
@@ -96,9 +89,12 @@ class Head:
     @cached_property
     def members(self) -> frozenset[str]:
         """The names of a zip archive's members; empty for other files."""
-        if not self.data.startswith(_ZIP) or self._source.path is None:
-            return frozenset(_names(io.BytesIO(self._source.data()))) if self.data.startswith(_ZIP) else frozenset()
-        return frozenset(_names(self._source.path))
+        if not self.data.startswith(ZIP_MAGICS):
+            return frozenset()
+        try:
+            return frozenset(ZipMembers(self._source).members)
+        except StashError:
+            return frozenset()
 
     @cached_property
     def tables(self) -> Mapping[str, frozenset[str]]:
@@ -129,14 +125,6 @@ class Head:
             return {key: _small(bytes(value)) for key, value in _raw_dict(data).items()}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return _scanned(data)
-
-
-def _names(where: Any) -> list[str]:
-    try:
-        with zipfile.ZipFile(where) as archive:
-            return archive.namelist()[:_MEMBERS]
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return []
 
 
 def _small(raw: bytes) -> Any:

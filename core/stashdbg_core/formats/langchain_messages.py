@@ -7,6 +7,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.readers.otel.facts import usage_facts
+from stashdbg_core.formats.shapes import object_of
 
 _ROLES = {
     "human": "user",
@@ -43,8 +44,7 @@ def langchain_message(node: Json) -> Json:
 def _lifted(fields: Mapping[str, Any]) -> dict[str, Json]:
     """Return a message with its tool calls where a provider puts them, and without what is empty."""
     message = {key: value for key, value in fields.items() if value not in (None, {}, []) or key == "content"}
-    inner = message.get("additional_kwargs")
-    inner = inner if isinstance(inner, dict) else {}
+    inner = object_of(message.get("additional_kwargs"))
     blocks = message.get("content")
     asks = isinstance(blocks, list) and any(isinstance(b, dict) and b.get("type") == "tool_use" for b in blocks)
     if asks:
@@ -58,8 +58,7 @@ def langchain_answer(outputs: Json) -> Json:
     """Return what a model run put out as an answer; what is none of LangChain's as it is."""
     if not isinstance(outputs, dict) or not isinstance(outputs.get("generations"), list):
         return outputs
-    told = outputs.get("llm_output")
-    told = told if isinstance(told, dict) else {}
+    told = object_of(outputs.get("llm_output"))
     answers = [
         _generation(item)
         for group in outputs["generations"]
@@ -79,8 +78,7 @@ def _generation(item: Json) -> Json:
 
 
 def _facts(answer: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Json]:
-    metadata = answer.get("response_metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_of(answer.get("response_metadata"))
     facts: dict[str, Json] = {}
     model = next((m for m in (metadata.get("model_name"), metadata.get("model"), told.get("model_name")) if m), None)
     if model is not None:
@@ -99,8 +97,7 @@ def usage_of_langchain(node: Json) -> dict[str, Json]:
     """Return ``usage_metadata`` as an answer states its tokens."""
     if not isinstance(node, dict):
         return {}
-    given, made = node.get("input_token_details"), node.get("output_token_details")
-    given, made = given if isinstance(given, dict) else {}, made if isinstance(made, dict) else {}
+    given, made = object_of(node.get("input_token_details")), object_of(node.get("output_token_details"))
     return usage_facts(
         input=_count(node.get("input_tokens")),
         output=_count(node.get("output_tokens")),

@@ -29,8 +29,8 @@ from stashdbg_core.formats.process_lines import command, failure_in
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.model import Recording
 from stashdbg_core.store.index_cache import prepare_folder
-from stashdbg_core.store.journal import journal_path
 from stashdbg_core.store.journal_growth import read_growth
+from stashdbg_core.store.journal_place import journal_path
 from stashdbg_core.store.journal_read import JournalEvents, read_journal
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.source import FileSource, JoinedSource, Source

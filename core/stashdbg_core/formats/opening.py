@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,13 +39,13 @@ def detect(source: ForeignSource) -> Format | None:
     return next((known for known in formats() if known.detect(head)), None)
 
 
-def run_summaries(where: Path | bytes | ForeignSource, *, limits: Limits = Limits()) -> Sequence[RunSummary]:
+def run_summaries(where: Path | bytes | ForeignSource) -> Sequence[RunSummary]:
     """Return the runs of a file, none of them read.
 
     Raises:
         StashError: It cannot be read, or is in no format that is known.
     """
-    source = _source(where, limits)
+    source = _source(where, Limits())
     return _known(source).runs(source)
 
 
@@ -54,8 +54,6 @@ def read_foreign(
     *,
     run: int | None = None,
     limits: Limits = Limits(),
-    progress: Callable[[int], object] | None = None,
-    cancelled: Callable[[], bool] | None = None,
 ) -> Recording:
     """Return one run of a foreign file as a recording.
 
@@ -63,15 +61,12 @@ def read_foreign(
         where: The file, or its bytes.
         run: Which run, from 0; None if there is to be only one.
         limits: Reading limits.
-        progress: Told how many bytes were read, now and then.
-        cancelled: Asked as often whether to stop.
 
     Raises:
         StashError: ``ERR_INVALID_RECORDING``: in no format that is known, or nothing of it can be read;
             ``ERR_INVALID_INPUT``: there is no such run, or several and none was named.
-        Cancelled: It was cancelled.
     """
-    source = _source(where, limits, progress, cancelled)
+    source = _source(where, limits)
     known = _known(source)
     if run is None:
         run = only_run(known.runs(source), source.name)
@@ -141,17 +136,11 @@ def _known(source: ForeignSource) -> Format:
     known = detect(source)
     if known is None:
         raise invalid_recording(
-            f"{shorten(source.name, 200)} is in no format that stashdbg knows", hint="stashdbg convert --formats"
+            f"{shorten(source.name, 200)} is in no format that stashdbg knows",
+            hint="docs/formats.md lists those it knows",
         )
     return known
 
 
-def _source(
-    where: Path | bytes | ForeignSource,
-    limits: Limits,
-    progress: Callable[[int], object] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> ForeignSource:
-    if isinstance(where, ForeignSource):
-        return where
-    return ForeignSource(where, limits=limits, progress=progress, cancelled=cancelled)
+def _source(where: Path | bytes | ForeignSource, limits: Limits) -> ForeignSource:
+    return where if isinstance(where, ForeignSource) else ForeignSource(where, limits=limits)

@@ -7,6 +7,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.parse import parse_json
 from stashdbg_core.session.chat_messages import Message
 from stashdbg_core.session.chat_reply import reply_of
@@ -67,7 +68,7 @@ def model_attributes(key: str, given: Json, value: Json, *, has_input: bool) -> 
 
 def _answer(key: str, value: Json) -> dict[str, Json]:
     said = reply_of(value)
-    told = value if isinstance(value, dict) else {}
+    told = object_of(value)
     answered, identity = told.get("model"), told.get("id")
     found: dict[str, Json] = {
         "gen_ai.response.model": answered if isinstance(answered, str) else key,
@@ -137,7 +138,7 @@ def _request_of(given: Json, depth: int = _DEPTH) -> dict[str, Json]:
 
 def error_event(value: Json) -> dict[str, Json]:
     """Return the attributes of the ``exception`` event of a failed call."""
-    told = value if isinstance(value, dict) else {}
+    told = object_of(value)
     kind = next((told[name] for name in ("type", "type_name", "class") if isinstance(told.get(name), str)), None)
     trace = next((told[name] for name in ("stacktrace", "traceback") if isinstance(told.get(name), str)), None)
     return {

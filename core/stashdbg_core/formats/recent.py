@@ -10,7 +10,6 @@ import msgspec
 
 from stashdbg_core.canonical import stored_form
 from stashdbg_core.errors import StashError
-from stashdbg_core.store.atomic import write_atomic
 from stashdbg_core.store.state_file import changing
 
 KEPT = 100
@@ -50,6 +49,8 @@ class RecentFiles:
         """Put a file first; tell whether that could be kept."""
         if self.path is None:
             return False
+        from stashdbg_core.store.atomic import write_atomic
+
         entry = RecentFile(str(file.absolute()), time(), title)
         try:
             with changing(self.path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stashdbg_core.formats.source import Line
@@ -19,23 +20,30 @@ def each_record(
 ) -> None:
     """Give every record to ``take``; the sink is told of those that it could not read."""
     for line, record in records:
-        try:
+        with reading(record, sink, line):
             take(record)
-        except FAULTS as error:
-            refused(record, sink, error, line)
 
 
-def refused(
-    record: dict[str, Any], sink: RunSink, error: Exception, line: Line | None = None, *, named_by: str = "type"
-) -> None:
-    """Say that a record could not be read, and keep it as it is; ``named_by`` is the member that says what it is."""
-    kind = record.get(named_by)
-    shown = kind if isinstance(kind, str) else "?"
-    sink.unknown(f"shape of a record of type {shown}")
-    sink.event("state", f"record {shown}", value=record)
-    place = f"line {line.number}" if line is not None else "a record"
-    sink.note(
-        "unknown-shape",
-        f"{place} has a shape that this version does not know ({type(error).__name__}); it is kept as it is",
-        offset=line.offset if line is not None else None,
-    )
+@contextmanager
+def reading(record: dict[str, Any], sink: RunSink, line: Line | None = None, *, kind: str = "type") -> Iterator[None]:
+    """Read one record: where that stumbles over its shape, the sink is told, and keeps it as it is.
+
+    Args:
+        record: The record.
+        sink: What takes the events.
+        line: The line that holds it.
+        kind: The member that says what it is.
+    """
+    try:
+        yield
+    except FAULTS as error:
+        named = record.get(kind)
+        shown = named if isinstance(named, str) else "?"
+        sink.unknown(f"shape of a record of type {shown}")
+        sink.event("state", f"record {shown}", value=record)
+        place = f"line {line.number}" if line is not None else "a record"
+        sink.note(
+            "unknown-shape",
+            f"{place} has a shape that this version does not know ({type(error).__name__}); it is kept as it is",
+            offset=line.offset if line is not None else None,
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from stashdbg_core.formats.recent import RecentFiles
 from stashdbg_core.formats.session_titles import title_of
 from stashdbg_core.redact import Redactor
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.journal_place import still_at
 from stashdbg_core.store.native import HEAD, is_native
 
 MOST_ENTRIES = 20_000
@@ -30,7 +31,7 @@ TITLED = 300
 _SNIFFED = 200
 """Files of the current folder that are looked into to tell recordings from other JSON."""
 _OURS = ("*.json", "*.jsonl", "*.journal", "*.rewind", "*.traj")
-_SEAL = ".seal.json"
+SEAL = ".seal.json"
 """How a seal's name ends: it begins as a recording does, but is none."""
 
 
@@ -47,6 +48,10 @@ class FoundSession:
     title: str = ""
     opened: bool = False
     """Whether it was opened here before."""
+    events: int | None = None
+    """How many events it has, where they were counted."""
+    runs: int | None = None
+    """How many runs it holds, where there are several and they were counted."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it as JSON."""
@@ -57,6 +62,8 @@ class FoundSession:
             "size": self.size,
             "title": self.title,
             "opened": self.opened,
+            "events": self.events,
+            "runs": self.runs,
         }
 
 
@@ -106,16 +113,18 @@ def find_sessions(
     """Return what there is to open, the newest first; what cannot be read is left out. See ``places``."""
     found: dict[str, FoundSession] = {}
     for place in places(home, environment, folder):
-        for path, facts in _files(place.folder, place.patterns, place.depth, place.skipped):
+        for path, facts in files_below(place.folder, place.patterns, place.depth, place.skipped):
             found[str(path.absolute())] = FoundSession(path, place.tool, facts.st_mtime, facts.st_size)
     for path, facts, tool in _in_folder(folder):
         found.setdefault(str(path.absolute()), FoundSession(path, tool, facts.st_mtime, facts.st_size))
     for entry in recent.read() if recent is not None else ():
-        opened = _opened(Path(entry.path), entry.opened, entry.title, found.get(entry.path))
-        if opened is not None:
-            found[entry.path] = opened
+        path = still_at(Path(entry.path))
+        known = found.get(str(path))
+        opened = _opened(path, entry.opened, entry.title, known)
+        if opened is not None and not (known is not None and known.opened):
+            found[str(path)] = opened
     ordered = sorted(found.values(), key=lambda session: session.changed, reverse=True)[:MOST_FOUND]
-    return _titled(ordered)
+    return titled(ordered)
 
 
 def matching(sessions: Sequence[FoundSession], text: str) -> list[FoundSession]:
@@ -128,22 +137,14 @@ def matching(sessions: Sequence[FoundSession], text: str) -> list[FoundSession]:
     ]
 
 
-def _titled(sessions: list[FoundSession]) -> list[FoundSession]:
+def titled(sessions: Sequence[FoundSession]) -> list[FoundSession]:
+    """Return sessions with their titles, secrets masked; one that has none yet is looked into for it."""
     redactor = Redactor()
-    titled = []
+    named = []
     for place, session in enumerate(sessions):
         title = session.title or (title_of(session.path) if place < TITLED else "")
-        titled.append(
-            FoundSession(
-                session.path,
-                session.tool,
-                session.changed,
-                session.size,
-                shorten(redactor.redact_text(title), 200),
-                session.opened,
-            )
-        )
-    return titled
+        named.append(replace(session, title=shorten(redactor.redact_text(title), 200)))
+    return named
 
 
 def _opened(path: Path, when: float, title: str, known: FoundSession | None) -> FoundSession | None:
@@ -160,7 +161,7 @@ def _opened(path: Path, when: float, title: str, known: FoundSession | None) -> 
 
 def _in_folder(folder: Path) -> Iterator[tuple[Path, os.stat_result, str]]:
     """Yield the recordings of the current folder: ours, and agentfootprint's."""
-    ours = (entry for entry in _files(folder, _OURS, 0) if not entry[0].name.endswith(_SEAL))
+    ours = (entry for entry in files_below(folder, _OURS, 0) if not entry[0].name.endswith(SEAL))
     newest = sorted(ours, key=lambda entry: entry[1].st_mtime, reverse=True)
     for path, facts in newest[:_SNIFFED]:
         try:
@@ -174,7 +175,7 @@ def _in_folder(folder: Path) -> Iterator[tuple[Path, os.stat_result, str]]:
             yield path, facts, "agentfootprint"
 
 
-def _files(
+def files_below(
     folder: Path, patterns: Sequence[str], depth: int, skipped: frozenset[str] = frozenset()
 ) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield regular files below a folder whose names fit; symbolic links are not followed."""

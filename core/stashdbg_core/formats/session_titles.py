@@ -37,7 +37,7 @@ def title_of(path: Path) -> str:
             continue
         if not isinstance(tree, dict):
             continue
-        if tree.get("type") in _TITLES:
+        if type(kind := tree.get("type")) is str and kind in _TITLES:
             own = next((tree[key] for key in ("summary", "title", "aiTitle") if isinstance(tree.get(key), str)), "")
             if own:
                 return label_of(own)

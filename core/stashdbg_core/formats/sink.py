@@ -219,9 +219,10 @@ class RunSink:
             if fact is not None:
                 self.findings.facts[name] = self._masked(fact)
 
-    def title(self, text: str) -> None:
-        """Say what the run is called."""
-        self.findings.title = self.redactor.redact_text(label_of(text)) or None
+    def title(self, text: str | None) -> None:
+        """Say what the run is called, if that is known."""
+        if text:
+            self.findings.title = self.redactor.redact_text(label_of(text)) or None
 
     def note(self, kind: str, message: str, *, seq: int | None = None, offset: int | None = None) -> None:
         """Say something that a reader of the recording should know."""

@@ -65,7 +65,7 @@ class Database:
                 if held < 0 or count > self._source.limits.events:
                     raise invalid_recording(f"{self._name} is damaged: its tables hold more than its size allows")
                 yield row
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a message may quote a damaged name
             if self._cancelled:
                 raise Cancelled from error
             raise _damaged(self._name, error) from error
@@ -112,7 +112,7 @@ def open_database(source: ForeignSource) -> Iterator[Database]:
             held.callback(connection.close)
             size = path.stat().st_size + sum(log.size for log in logs)
             database = Database(connection, source, size)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             raise _damaged(shorten(source.name, 200), error) from error
         yield database
 

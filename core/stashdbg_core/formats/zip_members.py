@@ -24,6 +24,8 @@ from stashdbg_core.sanitize import shorten
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL = struct.Struct("<4s5H3L2H")
 _MAGIC = b"PK\x03\x04"
+ZIP_MAGICS = (_MAGIC, b"PK\x05\x06")
+"""How archives begin: with a member, or with nothing but an end."""
 _ENCRYPTED, _STREAMED = 0x1, 0x8
 _SMALL = 256 << 20
 """Bytes that any member may unpack to."""
@@ -43,6 +45,7 @@ class Member:
     flags: int
     packed: int
     size: int
+    checksum: int
 
 
 class ZipMembers:
@@ -73,11 +76,28 @@ class ZipMembers:
         Raises:
             StashError: ``ERR_INVALID_RECORDING``: damaged, too large, or not JSON.
         """
-        member = self.members.get(name)
-        return None if member is None else parse_json(self._read(member))
+        data = self.read(name)
+        return None if data is None else parse_json(data)
 
-    def _read(self, member: Member) -> bytes:
-        what = f"{shorten(self._source.name, 200)}: member {shorten(member.name, 100)}"
+    def read(self, name: str) -> bytes | None:
+        """Return a member, unpacked; None if there is none of that name.
+
+        Raises:
+            StashError: ``ERR_INVALID_RECORDING``: damaged or too large.
+        """
+        member = self.members.get(name)
+        if member is None:
+            return None
+        data = self._unpacked(member)
+        if zlib.crc32(data) != member.checksum:
+            raise invalid_recording(f"{self._called(member)} is damaged")
+        return data
+
+    def _called(self, member: Member) -> str:
+        return f"{shorten(self._source.name, 200)}: member {shorten(member.name, 100)}"
+
+    def _unpacked(self, member: Member) -> bytes:
+        what = self._called(member)
         limit = min(self._source.limits.line, max(_SMALL, _RATIO * member.packed))
         if member.flags & _ENCRYPTED:
             raise invalid_recording(f"{what} is encrypted")
@@ -119,6 +139,7 @@ class ZipMembers:
                 info.flag_bits,
                 info.compress_size,
                 info.file_size,
+                info.CRC,
             )
             for info in found
         }
@@ -131,13 +152,13 @@ class ZipMembers:
             head = self._source.read_at(offset, _LOCAL.size)
             if len(head) < _LOCAL.size or not head.startswith(_MAGIC):
                 break
-            _, _, flags, method, _, _, _, packed, size, name_length, extra_length = _LOCAL.unpack(head)
+            _, _, flags, method, _, _, checksum, packed, size, name_length, extra_length = _LOCAL.unpack(head)
             start = offset + _LOCAL.size
             name = self._source.read_at(start, name_length).decode("utf-8", "replace")
             end = start + name_length + extra_length + packed
             if flags & _STREAMED or end > self._source.size:
                 break
-            found[name] = Member(name, offset, method, flags, packed, size)
+            found[name] = Member(name, offset, method, flags, packed, size, checksum)
             offset = end
         return found
 

@@ -44,7 +44,7 @@ def remarks(
     notes = [note for part in evidence for note in _of_run(part, safe)]
     if not any(WORD.encode() in part.file.data for part in evidence):
         notes.append(
-            "No secret is masked in this bundle: home folders and user names apart, every value is the real one."
+            "No secret is masked in what was recorded: home folders and user names apart, every value is the real one."
         )
     if any(unit.kind == "file" for unit in left):
         notes.append(f"{counted(sum(unit.kind == 'file' for unit in left), 'derived file')} left out.")

@@ -19,9 +19,9 @@ from stashdbg_core.report.narrative import heading
 from stashdbg_core.report.units import Conversation, is_in_flight
 from stashdbg_core.sanitize import sanitize, shorten
 from stashdbg_core.session import gist
-from stashdbg_core.session.chat_messages import Message, read_message
+from stashdbg_core.session.chat_messages import Entry, Message, read_message
 from stashdbg_core.session.chat_reply import reply_of
-from stashdbg_core.session.chat_request import Entry, request_of
+from stashdbg_core.session.chat_request import request_of
 
 _LONGEST: Final = 4000
 _ARGUMENTS: Final = 400

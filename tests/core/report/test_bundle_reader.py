@@ -10,8 +10,8 @@ import pytest
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
+from stashdbg_core.opening.files import open_all, open_one
 from stashdbg_core.report import Fields, describe, open_bundle
-from stashdbg_core.report.opening import open_all, open_one
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.writer import encode_recording
 from tests.core.report.conftest import JANE, NOW, chat, recording_of

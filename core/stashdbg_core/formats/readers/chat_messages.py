@@ -16,7 +16,7 @@ from stashdbg_core.formats.format import Format, RunSummary
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.media import with_media
-from stashdbg_core.formats.model_calls import asked_calls, tool_results
+from stashdbg_core.formats.model_calls import calls_of, results_of
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.transcript import Transcript, text_of
 from stashdbg_core.parse import parse_json
@@ -80,7 +80,7 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     for number, message in enumerate(chat):
         message = with_media(message)
         role = message.get("role")
-        results = list(tool_results({"messages": [message]}))
+        results = list(results_of(message))
         for result in results:
             value = {"error": result.value} if result.failed else result.value
             transcript.result(transcript.asked(lane, result.id, None), value, failed=result.failed, at=None)
@@ -88,8 +88,8 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
             answer = lane.answer(str(number), _text(message.get("model")), None)
             answer.value = message
             answer.messages = [message]
-            for call in asked_calls(message):
-                transcript.call(lane, call.id, call.name, call.input, None)
+            for call in calls_of(message):
+                transcript.call(lane, call.id, call.name, call.given, None)
         elif role == "user" and len(results) < _parts(message):
             lane.prompt(message, text_of(message.get("content")), None)
         else:

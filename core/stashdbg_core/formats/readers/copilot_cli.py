@@ -10,6 +10,7 @@ from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.readers.codex.items import parsed
 from stashdbg_core.formats.record_by_record import each_record
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
@@ -57,8 +58,7 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     session = _Session(sink)
     each_record(source.records(sink), sink, session.record)
     session.transcript.close()
-    if session.title:
-        sink.title(session.title)
+    sink.title(session.title)
 
 
 def _is_event(record: dict[str, Any]) -> bool:
@@ -81,8 +81,7 @@ class _Session:
 
     def record(self, record: dict[str, Any]) -> None:
         """Take one event."""
-        kind, data, at = record.get("type"), record.get("data"), epoch_ms(record.get("timestamp"))
-        data = data if isinstance(data, dict) else {}
+        kind, data, at = record.get("type"), object_of(record.get("data")), epoch_ms(record.get("timestamp"))
         lane = self._lane(data)
         if isinstance(data.get("model"), str):
             self._model = data["model"]

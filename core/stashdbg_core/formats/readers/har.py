@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
 import json
-import zipfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -23,10 +21,11 @@ from stashdbg_core.exchange.headers import header
 from stashdbg_core.formats.exchanges import Exchange, ExchangeBuilder
 from stashdbg_core.formats.format import Format, one_run
 from stashdbg_core.formats.head import Head
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.shapes import object_of, objects_of
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
-from stashdbg_core.parse import BOM, over_limit, parse_json
+from stashdbg_core.formats.zip_members import ZIP_MAGICS, ZipMembers
+from stashdbg_core.parse import BOM, parse_json
 from stashdbg_core.sanitize import shorten
 
 if TYPE_CHECKING:
@@ -34,17 +33,18 @@ if TYPE_CHECKING:
 
 _ASSETS = ("image/", "font/", "video/", "audio/", "text/css", "text/javascript")
 _MORE_ASSETS = ("application/javascript", "application/x-javascript", "application/font", "application/wasm")
+_ENDING = ".har"
 _UNKNOWN_TYPE = "x-unknown"
 """What browsers write where an answer had no type."""
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Bodies = Callable[[str], "bytes | None"]
-"""Gives the body that an archive keeps in a file of its own."""
+"""Gives the body that an archive keeps in a file of its own; raises StashError if it cannot be read."""
 
 
 def detect(head: Head) -> bool:
     """Tell whether a file is an HTTP archive."""
-    if any(name.endswith(".har") for name in head.members):
+    if any(name.endswith(_ENDING) for name in head.members):
         return True
     log = head.inside("log")
     return log is not None and "entries" in log
@@ -63,25 +63,11 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
 
 def _archive(source: ForeignSource) -> tuple[bytes, _Bodies]:
     """Return the text of an archive and where its bodies are."""
-    data = source.data()
-    if not data.startswith(b"PK"):
-        return data.removeprefix(BOM), lambda name: _beside(source, name)
-    archive = zipfile.ZipFile(io.BytesIO(data))
-    names = set(archive.namelist())
-    name = min(name for name in names if name.endswith(".har"))
-
-    def member(name: str) -> bytes | None:
-        if name not in names:
-            return None
-        if archive.getinfo(name).file_size > source.limits.line:
-            raise over_limit("line", source.limits.line, f"{shorten(name, 100)} unpacks to more bytes")
-        try:
-            with archive.open(name) as file:
-                return file.read(source.limits.line)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
-            return None
-
-    return member(name) or b"", member
+    if not source.head(4).startswith(ZIP_MAGICS):
+        return source.data().removeprefix(BOM), lambda name: _beside(source, name)
+    archive = ZipMembers(source)
+    name = min(name for name in archive.members if name.endswith(_ENDING))
+    return (archive.read(name) or b"").removeprefix(BOM), archive.read
 
 
 def _beside(source: ForeignSource, name: str) -> bytes | None:
@@ -114,9 +100,8 @@ def _add(builder: ExchangeBuilder, sink: RunSink, entry: dict[str, Any], bodies:
     if not isinstance(request, dict):
         sink.note("damaged-entry", "an entry has no request; it is left out")
         return
-    response = response if isinstance(response, dict) else {}
-    content = response.get("content")
-    content = content if isinstance(content, dict) else {}
+    response = object_of(response)
+    content = object_of(response.get("content"))
     status = response.get("status")
     answered = type(status) is int and status > 0
     method = str(request.get("method") or "GET")
@@ -188,8 +173,7 @@ def _content(content: dict[str, Any], bodies: _Bodies) -> tuple[bytes, str | Non
     """Return a response's body, and what is missing of it."""
     text, name = content.get("text"), content.get("_file")
     if isinstance(name, str):
-        found = bodies(name)
-        return (found, None) if found is not None else (b"", f"its body is in a file that is not there: {name}")
+        return _from_file(name, bodies)
     if not isinstance(text, str):
         size = content.get("size")
         return b"", "the capture kept no body" if type(size) is int and size else None  # -1: of a size not known
@@ -201,13 +185,22 @@ def _content(content: dict[str, Any], bodies: _Bodies) -> tuple[bytes, str | Non
     return text.encode("utf-8", "surrogatepass"), None
 
 
+def _from_file(name: str, bodies: _Bodies) -> tuple[bytes, str | None]:
+    """Return a body that is kept in a file of its own, and why it is missing."""
+    try:
+        found = bodies(name)
+    except StashError as error:
+        return b"", f"its body cannot be read: {error.message}"
+    return (found, None) if found is not None else (b"", f"its body is in a file that is not there: {name}")
+
+
 def _posted(request: dict[str, Any], bodies: _Bodies) -> bytes:
     posted = request.get("postData")
     if not isinstance(posted, dict):
         return b""
     text, name, params = posted.get("text"), posted.get("_file"), posted.get("params")
     if isinstance(name, str):
-        return bodies(name) or b""
+        return _from_file(name, bodies)[0]
     if isinstance(text, str) and text:
         if posted.get("encoding") == "base64" or posted.get("_encoding") == "base64":
             try:

@@ -12,6 +12,7 @@ from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.langchain_messages import langchain_answer, langchain_message, usage_of_langchain
 from stashdbg_core.formats.media import with_media
 from stashdbg_core.formats.readers.otel.attributes import parsed
+from stashdbg_core.formats.shapes import object_of, word
 from stashdbg_core.formats.sink import ABSENT, RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.span_records import Trace, records, traces_of
@@ -95,7 +96,7 @@ def _read(source: ForeignSource, run: int, sink: RunSink) -> None:
     sink.meta(
         trace=trace.id,
         project=trace.nodes[0].get("session_name"),
-        metadata=_dict(trace.nodes[0], "extra").get("metadata"),
+        metadata=object_of(trace.nodes[0].get("extra")).get("metadata"),
     )
     counts = write_spans([_span(node, sink) for node in trace.nodes], sink, no_content=_NOT_HELD)
     if counts.without_content:
@@ -132,8 +133,9 @@ def _span(node: Mapping[str, Any], sink: RunSink) -> Span:
 
 
 def _read_model_call(node: Mapping[str, Any], span: Span) -> None:
-    inputs, extra = _dict(node, "inputs"), _dict(node, "extra")
-    parameters = _dict(extra, "invocation_params") or _dict(_dict(extra, "metadata"), "ls_invocation_params")
+    inputs, extra = object_of(node.get("inputs")), object_of(node.get("extra"))
+    metadata = object_of(extra.get("metadata"))
+    parameters = object_of(extra.get("invocation_params")) or object_of(metadata.get("ls_invocation_params"))
     listed = inputs.get("messages")
     if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], list) and _is_batch(listed[0]):
         listed = listed[0]
@@ -152,7 +154,7 @@ def _read_model_call(node: Mapping[str, Any], span: Span) -> None:
             {**answer, "usage": usage} if usage and usage_of({"usage": answer.get("usage")}) is None else answer
         )
     model = answer.get("model") if isinstance(answer, dict) else None
-    asked = (parameters.get("model"), inputs.get("model"), _dict(extra, "metadata").get("ls_model_name"))
+    asked = (parameters.get("model"), inputs.get("model"), metadata.get("ls_model_name"))
     span.key = next((found for found in (model, *asked) if isinstance(found, str) and found), span.name)
 
 
@@ -166,13 +168,13 @@ def _read_tool_call(node: Mapping[str, Any], span: Span) -> None:
     if isinstance(given, dict) and given.keys() == {"input"}:
         given = parsed(given["input"])[0]
     span.input = _there(given)
-    span.call_id = _word(_dict(node, "extra").get("tool_call_id"))
+    span.call_id = word(object_of(node.get("extra")).get("tool_call_id"))
     came = node.get("outputs")
     if isinstance(came, dict) and came.keys() == {"output"}:
         came = came["output"]
     message = langchain_message(came)
     if isinstance(message, dict) and message.get("role") == "tool":
-        span.call_id = span.call_id or _word(message.get("tool_call_id"))
+        span.call_id = span.call_id or word(message.get("tool_call_id"))
         span.failed = message.get("status") == "error"
         came = parsed(message.get("content"))[0]
         if span.failed:
@@ -192,15 +194,6 @@ def _failure(error: Json, came: Json) -> dict[str, Json]:
 
 def _there(node: Json) -> Json:
     return ABSENT if node in (None, {}) else node
-
-
-def _dict(node: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = node.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _word(node: Json) -> str | None:
-    return node if isinstance(node, str) and node else None
 
 
 FORMAT = Format(

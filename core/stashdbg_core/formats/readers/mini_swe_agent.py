@@ -15,6 +15,7 @@ from stashdbg_core.errors import invalid_recording
 from stashdbg_core.formats.format import Format, one_run
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
@@ -35,8 +36,7 @@ def detect(head: Head) -> bool:
 def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     """Read the one run of a file."""
     tree = source.json()
-    info = tree.get("info") if isinstance(tree, dict) else None
-    info = info if isinstance(info, dict) else {}
+    info = object_of(tree.get("info") if isinstance(tree, dict) else None)
     messages = tree.get("messages") if isinstance(tree, dict) else tree
     if not isinstance(messages, list):
         raise invalid_recording(f"{label_of(source.name)} has no messages", hint="it is no mini-swe-agent trajectory")

@@ -11,6 +11,7 @@ from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.media import with_media
 from stashdbg_core.formats.readers.otel.attributes import parsed
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import ABSENT, RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.span_records import Trace, records, traces_of
@@ -88,8 +89,7 @@ _NOT_HELD = "the trace does not hold it"
 
 
 def _span(node: Mapping[str, Any], sink: RunSink) -> Span:
-    data = node.get("span_data")
-    data = data if isinstance(data, dict) else {}
+    data = object_of(node.get("span_data"))
     kind = str(data.get("type") or "?")
     read = _KINDS.get(kind)
     if read is None:
@@ -144,8 +144,7 @@ def _answer(came: list[Json], model: Json, usage: Json) -> Json:
 
 def _response(data: Mapping[str, Any]) -> Span:
     """A call of the responses API; often nothing but its id is there."""
-    response = data.get("response")
-    response = response if isinstance(response, dict) else {}
+    response = object_of(data.get("response"))
     span = _named(LLM, data, response.get("model") or data.get("model"))
     if span.key == "response":
         span.key = "responses"

@@ -14,6 +14,7 @@ from typing import Any
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.readers.agentfootprint.prompts import Committed, PromptParts, committed_calls, tool_blocks
 from stashdbg_core.formats.readers.agentfootprint.types import channel_of, is_failure, is_known, short_type
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import Chat, RunSink
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.formats.transcript_labels import reply_label, tool_label
@@ -362,13 +363,11 @@ def _kind(event: Event) -> str:
 
 
 def _payload(event: Event) -> Mapping[str, Any]:
-    told = event.get("payload")
-    return told if isinstance(told, dict) else {}
+    return object_of(event.get("payload"))
 
 
 def _meta(event: Event) -> Mapping[str, Any]:
-    meta = event.get("meta")
-    return meta if isinstance(meta, dict) else {}
+    return object_of(event.get("meta"))
 
 
 def _path(event: Event) -> _Path:

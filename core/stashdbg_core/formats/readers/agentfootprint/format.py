@@ -18,16 +18,16 @@ from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.agentfootprint.events import Event, RunEvents
 from stashdbg_core.formats.readers.agentfootprint.packed import unpacked
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
-from stashdbg_core.formats.zip_members import ZipMembers
+from stashdbg_core.formats.zip_members import ZIP_MAGICS, ZipMembers
 from stashdbg_core.sanitize import shorten
 
 _ANY = "agentfootprint.recording."
 _ENVELOPE = "agentfootprint.recording.v1"
 _PACKED = "agentfootprint.recording.packed.v1"
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _MANIFEST, _ENVIRONMENT = "manifest.json", "environment.json"
 _EVIDENCE = re.compile(r"envelope\.json|recording\.json|conversations/conv-([1-9][0-9]{0,5})\.json")
 _SEGMENTS = "\x1f"
@@ -48,7 +48,7 @@ class _Run:
 
 
 def _detect(head: Head) -> bool:
-    if head.data.startswith(_ZIP):
+    if head.data.startswith(ZIP_MAGICS):
         members = head.members
         return _MANIFEST in members and any(map(_EVIDENCE.fullmatch, members)) and "header.json" not in members
     top = head.top
@@ -70,7 +70,7 @@ def _open(source: ForeignSource) -> list[_Run]:
         StashError: ``ERR_INVALID_RECORDING``: of a version that is not known, or holding no recording.
     """
     where = shorten(source.name, 200)
-    if source.head(4).startswith(_ZIP):
+    if source.head(4).startswith(ZIP_MAGICS):
         runs = list(_archive(source, where))
     else:
         runs = list(_document(source.json(), source.size, where))
@@ -105,7 +105,7 @@ def _known(archive: ZipMembers, name: str) -> dict[str, Any]:
         tree = archive.json(name)
     except StashError:
         return {}
-    return tree if isinstance(tree, dict) else {}
+    return object_of(tree)
 
 
 def _document(tree: Json, size: int, where: str) -> Iterator[_Run]:
@@ -178,7 +178,7 @@ def _started(run: _Run) -> float | None:
         at = epoch_ms(meta.get("wallClockMs")) if isinstance(meta, dict) else None
         if at is not None:
             return at
-    return epoch_ms(_dict(run.envelope.get("run")).get("startedAt"))
+    return epoch_ms(object_of(run.envelope.get("run")).get("startedAt"))
 
 
 def _read(source: ForeignSource, number: int, sink: RunSink) -> None:
@@ -188,7 +188,7 @@ def _read(source: ForeignSource, number: int, sink: RunSink) -> None:
     if run.id is not None:
         sink.identify(run.id if len(same) == 1 else f"{run.id}-{same.index(number) + 1}")
     sink.title(_title(run, source.name))
-    facts = _dict(run.envelope.get("run"))
+    facts = object_of(run.envelope.get("run"))
     sink.meta(
         producer=run.envelope.get("producer"),
         recorded=facts or None,
@@ -200,11 +200,11 @@ def _read(source: ForeignSource, number: int, sink: RunSink) -> None:
     )
     written = RunEvents(sink, run.snapshot)
     written.write(run.events)
-    log = _list(_dict(run.snapshot).get("commitLog"))
+    log = _list(object_of(run.snapshot).get("commitLog"))
     if not run.events:
         _commits(log, sink)
     else:
-        for name in _dict(run.snapshot):
+        for name in object_of(run.snapshot):
             sink.skipped(f"snapshot: {name}")
     _facts(run, facts, written.redacted | _redacted(log), sink)
 
@@ -221,7 +221,7 @@ def _commits(log: list[Json], sink: RunSink) -> None:
 
 def _redacted(log: list[Json]) -> set[str]:
     """Return what the commit log says was redacted, as paths."""
-    paths = {path for commit in log for path in _list(_dict(commit).get("redactedPaths")) if isinstance(path, str)}
+    paths = {path for commit in log for path in _list(object_of(commit).get("redactedPaths")) if isinstance(path, str)}
     return {path.replace(_SEGMENTS, "/") for path in paths}
 
 
@@ -239,13 +239,9 @@ def _facts(run: _Run, facts: Mapping[str, Any], redacted: set[str], sink: RunSin
         sink.meta(redactedKeys=names)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         sink.note("redacted", f"values redacted when it was recorded: {', '.join(names[:_NAMED])}{more}")
-    excluded = _dict(run.manifest.get("excluded")).get("conversations")
+    excluded = object_of(run.manifest.get("excluded")).get("conversations")
     if type(excluded) is int and excluded > 0:
         sink.note("excluded", f"{excluded} conversations were left out of the report")
-
-
-def _dict(value: Json) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: Json) -> list[Any]:

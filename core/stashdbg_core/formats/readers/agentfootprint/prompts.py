@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.shapes import object_of, objects_of
 
 _SEPARATOR = "\n\n"
 _ROLES = {"user", "assistant", "tool", "system"}
@@ -42,8 +42,7 @@ def committed_calls(snapshot: Json) -> list[Committed]:
     calls: Json = []
     for bundle in log if isinstance(log, list) else ():
         verbs = _verbs(bundle)
-        written = bundle.get("overwrite") if verbs else None
-        written = written if isinstance(written, dict) else {}
+        written = object_of(bundle.get("overwrite") if verbs else None)
         answered = "userMessage" not in verbs and ("llmLatestToolCalls" in verbs or "llmLatestContent" in verbs)
         if "llmLatestToolCalls" in verbs:
             calls = written.get("llmLatestToolCalls")

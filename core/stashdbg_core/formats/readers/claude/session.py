@@ -11,7 +11,8 @@ from stashdbg_core.formats.readers.claude.branches import Branches
 from stashdbg_core.formats.readers.claude.conversation import ClaudeConversation, is_prompt
 from stashdbg_core.formats.readers.claude.lines import AGENT_PROGRESS, KNOWN_TYPES, PROGRESS, with_images
 from stashdbg_core.formats.readers.claude.subagents import SubAgents
-from stashdbg_core.formats.record_by_record import FAULTS, refused
+from stashdbg_core.formats.record_by_record import reading
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource, Line
 from stashdbg_core.formats.times import epoch_ms
@@ -56,9 +57,8 @@ class ClaudeSession:
         _File(self, self.source, self.transcript.lane(), None).read()
         self.agents.rest()
         self.transcript.close()
-        title = next((self.titles[name] for name in ("custom", "ai", "summary", "prompt") if name in self.titles), None)
-        if title:
-            self.sink.title(title)
+        named = (self.titles[name] for name in ("custom", "ai", "summary", "prompt") if name in self.titles)
+        self.sink.title(next(named, None))
         self.sink.meta(**self.facts)
 
     def about(self, record: dict[str, Any]) -> None:
@@ -119,10 +119,8 @@ class _File:
     def read(self) -> None:
         """Read the file."""
         for line, record in self._source.records(self._sink, skip=self._skip):
-            try:
+            with reading(record, self._sink, line):
                 self._record(record, line)
-            except FAULTS as error:
-                refused(record, self._sink, error, line)
         self._branches.close()
 
     def _skip(self, line: Line) -> bool:
@@ -205,8 +203,7 @@ class _File:
         return lane
 
     def _progress(self, record: dict[str, Any]) -> None:
-        data = record.get("data")
-        data = data if isinstance(data, dict) else {}
+        data = object_of(record.get("data"))
         agent, message = data.get("agentId"), data.get("message")
         told = data.get("type") == "agent_progress" and isinstance(agent, str)
         if not told or not isinstance(message, dict) or self._session.agents.has_file(str(agent)):
@@ -256,8 +253,7 @@ class _File:
             self._home.restart()
 
     def _attachment(self, record: dict[str, Any]) -> None:
-        told = record.get("attachment")
-        told = told if isinstance(told, dict) else {}
+        told = object_of(record.get("attachment"))
         kind = told.get("type")
         lane, at = self._lane_of(record), epoch_ms(record.get("timestamp"))
         if kind == "queued_command":

@@ -43,8 +43,7 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
     stream = _Stream(sink)
     each_record(((None, record) for record in _records(source, sink)), sink, stream.record)
     stream.transcript.close()
-    if stream.title:
-        sink.title(stream.title)
+    sink.title(stream.title)
 
 
 class _Stream:

@@ -9,6 +9,7 @@ from stashdbg_core.formats.format import Format, RunSummary, one_session
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.readers.codex.items import is_wrapper, own_text
 from stashdbg_core.formats.readers.codex.session import CodexSession
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
@@ -32,8 +33,7 @@ def runs(source: ForeignSource) -> Sequence[RunSummary]:
 
 
 def _about(record: dict[str, Any]) -> tuple[float | None, str, str | None]:
-    payload = record.get("payload")
-    payload = payload if isinstance(payload, dict) else {}
+    payload = object_of(record.get("payload"))
     folder, prompt = payload.get("cwd"), None
     if payload.get("type") == "message" and payload.get("role") == "user" and not is_wrapper(own_text(payload)):
         prompt = own_text(payload)

@@ -25,6 +25,7 @@ from stashdbg_core.formats.readers.codex.items import (
     with_images,
 )
 from stashdbg_core.formats.record_by_record import each_record
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource, Line
 from stashdbg_core.formats.times import epoch_ms
@@ -76,8 +77,7 @@ class CodexSession:
         """Read everything."""
         _Rollout(self, self.source, self.transcript.lane(), inner=False).read()
         self.transcript.close()
-        if self.title:
-            self.sink.title(self.title)
+        self.sink.title(self.title)
 
     def read_agent(self, agent: str, run: ToolRun) -> None:
         """Read the rollout of a sub-agent, if it lies beside this one."""
@@ -135,8 +135,7 @@ class _Rollout:
         return True
 
     def _record(self, record: dict[str, Any]) -> None:
-        kind, payload = record.get("type"), record.get("payload")
-        payload = payload if isinstance(payload, dict) else {}
+        kind, payload = record.get("type"), object_of(record.get("payload"))
         at = epoch_ms(record.get("timestamp"))
         if kind == "response_item":
             self._item(payload, at)

@@ -14,7 +14,7 @@ from stashdbg_core.formats.format import Format, RunSummary
 from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.gemini.messages import GeminiMessages
-from stashdbg_core.formats.record_by_record import FAULTS, each_record, refused
+from stashdbg_core.formats.record_by_record import each_record, reading
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
@@ -62,8 +62,7 @@ def read(source: ForeignSource, run: int, sink: RunSink) -> None:
                 told = _Session(sink, GeminiMessages(transcript, transcript.lane(f"agent-{agent}")), inner=True)
                 each_record(inner.records(sink), sink, told.record)
     transcript.close()
-    if messages.title:
-        sink.title(messages.title)
+    sink.title(messages.title)
 
 
 class _Session:
@@ -88,10 +87,8 @@ class _Session:
         if not isinstance(message, dict):
             self._sink.unknown("message that is no object")
             return
-        try:
+        with reading(message, self._sink):
             self._messages.take(message)
-        except FAULTS as error:
-            refused(message, self._sink, error)
 
     def record(self, record: dict[str, Any]) -> None:
         """Take one line."""

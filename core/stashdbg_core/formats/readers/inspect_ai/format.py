@@ -19,10 +19,12 @@ from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.inspect_ai.events import SampleEvents
 from stashdbg_core.formats.readers.inspect_ai.messages import resolver
 from stashdbg_core.formats.readers.inspect_ai.transcript import write_conversation
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
-from stashdbg_core.formats.zip_members import ZipMembers
+from stashdbg_core.formats.transcript import text_of
+from stashdbg_core.formats.zip_members import ZIP_MAGICS, ZipMembers
 from stashdbg_core.sanitize import shorten
 
 _START = "_journal/start.json"
@@ -48,9 +50,8 @@ class _Sample:
 
 
 def _detect(head: Head) -> bool:
-    if head.data.startswith(b"PK\x03\x04"):
-        members = head.members
-        return "header.json" in members or _START in members or _START.encode() in head.data[:4096]
+    if head.data.startswith(ZIP_MAGICS):
+        return "header.json" in head.members or _START in head.members
     top = head.top
     if top is None:
         return False
@@ -58,7 +59,7 @@ def _detect(head: Head) -> bool:
 
 
 def _open(source: ForeignSource) -> _Log:
-    return _archive(source) if source.head(4).startswith(b"PK\x03\x04") else _document(source)
+    return _archive(source) if source.head(4).startswith(ZIP_MAGICS) else _document(source)
 
 
 def _archive(source: ForeignSource) -> _Log:
@@ -88,7 +89,7 @@ def _dict(archive: ZipMembers, name: str) -> Mapping[str, Any]:
         found = archive.json(name)
     except StashError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return object_of(found)
 
 
 def _document(source: ForeignSource) -> _Log:
@@ -126,7 +127,7 @@ def _inside(tree: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     found: Any = tree
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+    return object_of(found)
 
 
 def _runs(source: ForeignSource) -> Sequence[RunSummary]:
@@ -150,7 +151,21 @@ def _summary(sample: _Sample, created: float | None) -> RunSummary:
     if limit:
         said.append(f"limit: {limit.get('type') if isinstance(limit, dict) else limit}")
     began = epoch_ms(told.get("started_at")) or created
-    return RunSummary(_title(sample), began, None, label_of(", ".join(said)))
+    asked = _question(told.get("input"))
+    title = f"{_title(sample)}: {asked}" if asked else _title(sample)
+    return RunSummary(title, began, None, label_of(", ".join(said)))
+
+
+def _question(given: Json) -> str:
+    """Return the head of what a sample asked: a text, or what the user says first in a conversation."""
+    if isinstance(given, list):
+        said = (text_of(message.get("content")) for message in given if _is_asked(message))
+        given = next((text for text in said if text), "")
+    return label_of(given) if isinstance(given, str) else ""
+
+
+def _is_asked(message: Json) -> bool:
+    return isinstance(message, dict) and message.get("role") == "user"
 
 
 def _title(sample: _Sample) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.parse import parse_json
 
 LC = "$lc"
@@ -70,8 +71,7 @@ def class_of(value: Json) -> str:
 
 def mapping(value: Json) -> Mapping[Any, Any]:
     """Return an object's fields, or an empty mapping for what has none."""
-    fields = fields_of(value)
-    return fields if isinstance(fields, dict) else {}
+    return object_of(fields_of(value))
 
 
 def _json(raw: bytes) -> Json:

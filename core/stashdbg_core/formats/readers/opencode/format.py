@@ -15,7 +15,7 @@ from stashdbg_core.formats.head import Head
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.readers.opencode.session import OpencodeSession
 from stashdbg_core.formats.record_by_record import each_record
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.shapes import object_of, objects_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.sqlite_file import Database, open_database
@@ -88,8 +88,7 @@ def _exported(source: ForeignSource) -> tuple[dict[str, Any], list[dict[str, Any
         messages = objects_of(tree)
         first = messages[0].get("info") if messages else None
         return {"id": first.get("sessionID") if isinstance(first, dict) else None}, messages
-    info = tree.get("info")
-    return info if isinstance(info, dict) else {}, objects_of(tree.get("messages"))
+    return object_of(tree.get("info")), objects_of(tree.get("messages"))
 
 
 def _sessions(database: Database) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.labels import label_of
 from stashdbg_core.formats.media import with_media
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.shapes import object_of, objects_of
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.formats.transcript import Answer, Transcript, text_of
@@ -42,7 +42,7 @@ class OpencodeSession:
 
     def message(self, message: Mapping[str, Any]) -> None:
         """Take one message: ``{"info", "parts"}``."""
-        info, parts = _dict(message, "info"), objects_of(message.get("parts"))
+        info, parts = object_of(message.get("info")), objects_of(message.get("parts"))
         self._is_undone |= self._reverted is not None and info.get("id") == self._reverted
         first = len(self._sink)
         if info.get("role") == "user":
@@ -61,7 +61,7 @@ class OpencodeSession:
         self.transcript.close()
 
     def _prompt(self, info: Mapping[str, Any], parts: Sequence[dict[str, Any]]) -> None:
-        at = epoch_ms(_dict(info, "time").get("created"))
+        at = epoch_ms(object_of(info.get("time")).get("created"))
         compaction = next((part for part in parts if part.get("type") == "compaction"), None)
         if compaction is not None:
             facts = {name: fact for name, fact in compaction.items() if name in ("auto", "overflow", "tail_start_id")}
@@ -95,7 +95,7 @@ class OpencodeSession:
 
     def _reply(self, info: Mapping[str, Any], parts: Sequence[dict[str, Any]]) -> None:
         """Write an answer, step by step."""
-        time = _dict(info, "time")
+        time = object_of(info.get("time"))
         began: float | None = epoch_ms(time.get("created"))
         steps: list[list[dict[str, Any]]] = [[]]
         for part in parts:
@@ -118,7 +118,7 @@ class OpencodeSession:
         began, ended = times
         for part in step:
             if part.get("type") == "retry":
-                at = epoch_ms(_dict(part, "time").get("created"))
+                at = epoch_ms(object_of(part.get("time")).get("created"))
                 self._sink.event("note", "retry", value=part.get("error"), outcome="throw", at=at, label=_why(part))
         model = info.get("modelID")
         answer = self._lane.answer(
@@ -129,7 +129,7 @@ class OpencodeSession:
         if error:
             answer.failed = True
             answer.error = {"error": error, **answer.value}
-        elif _dict(info, "time").get("completed") is None and not any(
+        elif object_of(info.get("time")).get("completed") is None and not any(
             part.get("type") == "step-finish" for part in step
         ):
             self._sink.cut(answer.seq, "it was still being written")
@@ -169,8 +169,8 @@ class OpencodeSession:
             self._unknown(part)
 
     def _tool(self, part: dict[str, Any]) -> None:
-        state, call_id = _dict(part, "state"), part.get("callID")
-        time, status = _dict(state, "time"), state.get("status")
+        state, call_id = object_of(part.get("state")), part.get("callID")
+        time, status = object_of(state.get("time")), state.get("status")
         run = self.transcript.call(
             self._lane,
             call_id if isinstance(call_id, str) else None,
@@ -204,7 +204,7 @@ def _answered(part: dict[str, Any]) -> dict[str, Json] | None:
     if kind == "reasoning":
         return {"type": "thinking", "thinking": part.get("text")}
     if kind == "tool":
-        given = _dict(part, "state").get("input")
+        given = object_of(part.get("state")).get("input")
         return {"type": "tool_use", "id": part.get("callID"), "name": part.get("tool"), "input": given}
     return None
 
@@ -215,7 +215,7 @@ def _is_content(part: dict[str, Any]) -> bool:
 
 def _value(state: Mapping[str, Any], said: Json, failed: bool) -> Json:
     """Return what a tool call gave, and what it kept beside that without repeating it."""
-    metadata = {name: fact for name, fact in _dict(state, "metadata").items() if fact not in (None, said)}
+    metadata = {name: fact for name, fact in object_of(state.get("metadata")).items() if fact not in (None, said)}
     more = {"metadata": metadata} if metadata else {}
     if state.get("attachments"):
         more["attachments"] = with_media(state["attachments"])
@@ -228,7 +228,7 @@ def _usage(tokens: Json) -> dict[str, Json]:
     """Return token counts under Anthropic's names, which split input as opencode does."""
     if not isinstance(tokens, dict):
         return {}
-    cache = _dict(tokens, "cache")
+    cache = object_of(tokens.get("cache"))
     counts = {
         "input_tokens": tokens.get("input"),
         "output_tokens": tokens.get("output"),
@@ -244,7 +244,7 @@ def _latest(step: Sequence[dict[str, Any]], *, tools: bool = False) -> float | N
     ends = []
     for part in step:
         is_tool = part.get("type") == "tool"
-        time = _dict(_dict(part, "state"), "time") if is_tool else _dict(part, "time")
+        time = object_of((object_of(part.get("state")) if is_tool else part).get("time"))
         found = epoch_ms(time.get("start" if is_tool and not tools else "end"))
         if found is not None:
             ends.append(found)
@@ -252,10 +252,5 @@ def _latest(step: Sequence[dict[str, Any]], *, tools: bool = False) -> float | N
 
 
 def _why(part: dict[str, Any]) -> str:
-    error = _dict(part, "error")
-    return f"retry {part.get('attempt')}: {_dict(error, 'data').get('message') or error.get('name') or ''}"
-
-
-def _dict(node: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = node.get(name)
-    return found if isinstance(found, dict) else {}
+    error = object_of(part.get("error"))
+    return f"retry {part.get('attempt')}: {object_of(error.get('data')).get('message') or error.get('name') or ''}"

@@ -62,8 +62,3 @@ def arguments_of(text: Json, action: Json) -> Json:
         except StashError:
             return text
     return text if text not in (None, "") else action
-
-
-def word(value: Json) -> str | None:
-    """Return a value that is a text, and not empty; None for any other."""
-    return value if isinstance(value, str) and value else None

@@ -10,10 +10,11 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.labels import label_of
-from stashdbg_core.formats.readers.openhands.blocks import content_of, word
+from stashdbg_core.formats.readers.openhands.blocks import content_of
 from stashdbg_core.formats.readers.openhands.events import EventReader
 from stashdbg_core.formats.readers.openhands.folder import Folder
 from stashdbg_core.formats.readers.openhands.metrics import Metrics
+from stashdbg_core.formats.shapes import word
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.transcript import ToolRun, Transcript, text_of
 

@@ -18,11 +18,11 @@ from stashdbg_core.formats.readers.openhands.blocks import (
     content_of,
     failure_of,
     thinking,
-    word,
 )
 from stashdbg_core.formats.readers.openhands.metrics import Metrics
 from stashdbg_core.formats.readers.openhands.view import Earlier, View
-from stashdbg_core.formats.record_by_record import FAULTS, refused
+from stashdbg_core.formats.record_by_record import reading
+from stashdbg_core.formats.shapes import word
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.formats.transcript import Answer, Lane, ToolRun, Transcript, text_of
@@ -89,10 +89,8 @@ class EventReader:
             if place and parent != names[place - 1]:
                 self._view.back_to(states.get(parent) if parent is not None else None)
             first = len(self._sink)
-            try:
+            with reading(event, self._sink, kind="kind"):
                 self._take(names[place], event)
-            except FAULTS as error:
-                refused(event, self._sink, error, named_by="kind")
             spans.append((first, len(self._sink)))
             if names[place] in left:
                 states[names[place]] = self._view.earlier()

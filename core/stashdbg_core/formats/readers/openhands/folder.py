@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError
+from stashdbg_core.formats.shapes import object_of
 
 if TYPE_CHECKING:
     from stashdbg_core.formats.sink import RunSink
@@ -48,7 +49,7 @@ class Folder:
             tree: Json = file.json() if file is not None else None
         except StashError:
             return {}
-        return tree if isinstance(tree, dict) else {}
+        return object_of(tree)
 
     def events(self, sink: RunSink) -> list[dict[str, Any]]:
         """Return the events in order; the sink is told of those that cannot be read."""

@@ -12,11 +12,11 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.media import with_media
-from stashdbg_core.formats.readers.openhands.blocks import arguments_of, content_of, word
+from stashdbg_core.formats.readers.openhands.blocks import arguments_of, content_of
 from stashdbg_core.formats.readers.openhands.metrics import Metrics
 from stashdbg_core.formats.readers.openhands.view import View
-from stashdbg_core.formats.record_by_record import FAULTS, refused
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.record_by_record import reading
+from stashdbg_core.formats.shapes import object_of, objects_of, word
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.formats.transcript import ToolRun, Transcript, text_of
@@ -66,11 +66,8 @@ class HistoryReader:
                 if not isinstance(event, dict):
                     self._sink.unknown("item of a history that is no event")
                     continue
-                try:
+                with reading(event, self._sink, kind="action" if event.get("action") else "observation"):
                     run = self._event(event, f"event {place}", run)
-                except FAULTS as error:
-                    named_by = "action" if event.get("action") else "observation"
-                    refused(event, self._sink, error, named_by=named_by)
         self._transcript.close()
 
     def _set_zone(self, history: Sequence[Json]) -> None:
@@ -243,8 +240,7 @@ def _thought(event: dict[str, Any]) -> str:
 
 
 def _metadata(event: dict[str, Any]) -> dict[str, Any]:
-    metadata = event.get("tool_call_metadata")
-    return metadata if isinstance(metadata, dict) else {}
+    return object_of(event.get("tool_call_metadata"))
 
 
 def _identity(event: dict[str, Any], name: str) -> str:

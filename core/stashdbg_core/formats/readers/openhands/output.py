@@ -11,11 +11,10 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.formats.format import RunSummary
 from stashdbg_core.formats.labels import label_of
-from stashdbg_core.formats.readers.openhands.blocks import word
 from stashdbg_core.formats.readers.openhands.events import EventReader
 from stashdbg_core.formats.readers.openhands.history import HistoryReader
 from stashdbg_core.formats.readers.openhands.metrics import Metrics
-from stashdbg_core.formats.shapes import objects_of
+from stashdbg_core.formats.shapes import object_of, objects_of, word
 from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.transcript import Transcript
@@ -63,9 +62,7 @@ def read_output(source: ForeignSource, run: int, sink: RunSink) -> None:
     record = _parsed(raw) if raw is not None else None
     if record is None:
         raise invalid_recording(f"{label_of(source.name)} holds no run {run + 1} that can be read")
-    metadata, metrics = record.get("metadata"), record.get("metrics")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    metrics = metrics if isinstance(metrics, dict) else {}
+    metadata, metrics = object_of(record.get("metadata")), object_of(record.get("metrics"))
     llm = metadata.get("llm_config") or metadata.get("llm")
     sink.meta(
         instance=record.get("instance_id"), agent=metadata.get("agent_class"), cost=metrics.get("accumulated_cost")

@@ -50,7 +50,7 @@ def call_of(span: OtelSpan) -> Span:
     call.failed = span.failed or kind is not None
     if channel == AGENT and span.attributes.get("gen_ai.operation.name") != "create_agent":
         call.agent = call.key
-    _give_content(call, facts, span, a)
+    _give_content(call, facts, span)
     if call.failed:
         call.value = error_of(span, kind, call.value)
     call.cut = a.cut or (_SAMPLED if span.dropped else None)
@@ -89,7 +89,7 @@ def error_of(span: OtelSpan, kind: str | None, came: Json = ABSENT) -> Json:
     return error or {"message": "failed, the source does not say why"}
 
 
-def _give_content(call: Span, facts: Facts, span: OtelSpan, a: Attributes) -> None:
+def _give_content(call: Span, facts: Facts, span: OtelSpan) -> None:
     if call.channel == LLM:
         call.messages = None if facts.messages is None else [with_media(message) for message in facts.messages]
         call.request = {name: value for name, value in facts.request.items() if name != "messages"}

@@ -11,6 +11,7 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.formats.readers.otel.attributes import parsed
 from stashdbg_core.formats.readers.otel.facts import Attributes, Facts, usage_facts
 from stashdbg_core.formats.readers.otel.genai import agent_name
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.sink import ABSENT
 from stashdbg_core.session.chat_reply import reply_of
 from stashdbg_core.session.chat_request import messages_of
@@ -77,8 +78,7 @@ def _answer(came: Json, flat: Json) -> Json:
 
 
 def _parameters(a: Attributes) -> dict[str, Json]:
-    found = a.json("llm.invocation_parameters")
-    return found if isinstance(found, dict) else {}
+    return object_of(a.json("llm.invocation_parameters"))
 
 
 def _usage(a: Attributes) -> dict[str, Json]:

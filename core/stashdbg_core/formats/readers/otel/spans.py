@@ -13,6 +13,7 @@ from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.formats.readers.otel.attributes import attributes_of, hex_id
+from stashdbg_core.formats.shapes import object_of
 from stashdbg_core.formats.times import epoch_ms
 
 TRACE_DIGITS, SPAN_DIGITS = 32, 16
@@ -144,8 +145,7 @@ def _exported(document: Mapping[str, Any]) -> Iterator[OtelSpan]:
 
 def _span(node: Mapping[str, Any], resource: Mapping[str, Json], scope: str) -> OtelSpan:
     fields = {name.replace("_", "").lower(): value for name, value in node.items()}
-    status = fields.get("status")
-    status = status if isinstance(status, dict) else {}
+    status = object_of(fields.get("status"))
     return OtelSpan(
         trace=hex_id(fields.get("traceid"), TRACE_DIGITS),
         id=hex_id(fields.get("spanid"), SPAN_DIGITS),

@@ -58,8 +58,7 @@ class PiSession:
     def close(self) -> None:
         """Say that there is no more."""
         self.transcript.close()
-        if self._title:
-            self._sink.title(self._title)
+        self._sink.title(self._title)
         if not self._forked:
             return
         live: set[str] = set()

@@ -1,0 +1,1 @@
+"""Opening by name: one recording, whichever kind of file holds it, and what a folder holds."""
