@@ -98,13 +98,13 @@ def content_digest(tree: Json) -> str:
     return hashlib.sha256(canonical_form(tree)).hexdigest()
 
 
-def is_plain(tree: Json, depth: int = _FAST_DEPTH) -> bool:
+def is_plain(tree: Json) -> bool:
     """Tell whether the fast encoder spells ``tree`` exactly: JSON types alone, finite, not too deep.
 
     The fast encoder turns tuples, sets, bytes, enums and dataclasses into JSON without a word, and NaN into null.
     """
     try:
-        return _is_plain([tree], depth + 1)
+        return _is_plain([tree], _FAST_DEPTH + 1)
     except RecursionError:  # called near the limit
         return False
 

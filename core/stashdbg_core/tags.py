@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from stashdbg_core.canonical import Json
+
 TAG = "$stash"
 
 # Values (stashdbg_core.values)
@@ -52,3 +54,18 @@ PENDING = "pending"  # the call never finished
 # Sharing (stashdbg_core.store.sharing); never inside a whole tree
 REF = "ref"  # ref: the value of another blob stands here
 LIST = "list"  # parts: [ref, …], items: […]; the lists of the parts, then the items, as one list
+
+_OBJECTS = (MODEL, DATACLASS, NAMED_TUPLE)
+
+
+def tag_of(tree: Json) -> str | None:
+    """Return the name of the tag a tree is, or None."""
+    name = tree.get(TAG) if isinstance(tree, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def opened(tree: Json) -> Json:
+    """Return what a recorded object of a class holds, by name; anything else as it is."""
+    if isinstance(tree, dict) and tag_of(tree) in _OBJECTS and isinstance(tree.get("fields"), dict):
+        return tree["fields"]
+    return tree

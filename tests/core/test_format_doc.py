@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import stashdbg_core.store
 from stashdbg_core import tags
 from stashdbg_core.canonical import canonical_form, content_digest, content_ref, stored_form
 from stashdbg_core.parse import parse_json
@@ -90,7 +91,9 @@ def test_the_vectors_reach_the_borders() -> None:
 
 
 def test_every_tag_is_documented() -> None:
-    names = {value for name, value in vars(tags).items() if name.isupper() and name != "TAG"}
+    names = {
+        value for name, value in vars(tags).items() if name[0].isupper() and name != "TAG" and isinstance(value, str)
+    }
     table = TEXT.partition("## Tags")[2].partition("## Exceptions")[0]
     documented = {name for row in re.findall(r"^\| (`[^|]*`) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert documented == names
@@ -103,3 +106,11 @@ def test_the_limits_are_the_documented_ones() -> None:
     for name in ("depth", "events", "blobs", "digits"):
         assert f"| `{name}` | {getattr(Limits(), name):,} |" in table
     assert (Limits().size, Limits().line) == (16 * 10**9, 2 * 10**9)
+
+
+def test_every_kind_of_note_on_a_recording_is_documented() -> None:
+    store = "".join(path.read_text() for path in Path(stashdbg_core.store.__file__).parent.glob("*.py"))
+    made = set(re.findall(r"""(?:notes\.add|Note)\(\s*"([a-z-]+)(?=",)""", store)) | {"odd-events", "odd-blobs"}
+    table = TEXT.partition("## Notes")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \|", table, re.M)
+    assert {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)} == made

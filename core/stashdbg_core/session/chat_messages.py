@@ -9,9 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeAlias
 
 from stashdbg_core.canonical import Json, stored_form
-from stashdbg_core.session.gist import opened
+from stashdbg_core.session.chat_tools import (
+    AskedCall,
+    ToolResult,
+    asked_by,
+    call_item,
+    is_call_item,
+    listed_calls,
+    result_of,
+    results_in,
+)
+from stashdbg_core.tags import opened
 
 _BLOCKS = 1000
 _DEPTH = 4
@@ -27,12 +38,13 @@ _ROLES = {
     "tool": "tool",
 }
 _PLAIN = frozenset({"text", "input_text", "output_text"})
-_ARGUMENTS = ("arguments", "input", "args", "action", "queries", "code")
 _CONTENTS = ("content", "parts", "message", "text")
 _BODIES = (*_CONTENTS, "tool_calls", "function_call")
 _COMPACTED = frozenset({"compaction", "compaction_summary", "context_compaction"})
 _UNREADABLE = "[earlier messages, compacted and encrypted]"
 """What is shown of a summary that only the provider can read."""
+Entry: TypeAlias = tuple[str, Json]
+"""Where something stands that ``read_message`` reads, and what it is."""
 _MEDIA = ("image", "audio", "file", "document", "video", "encrypted")
 
 
@@ -71,6 +83,11 @@ def read_message(item: Json, pointer: str, depth: int = _DEPTH) -> Iterator[Mess
         yield from _read(said, pointer if said is item else f"{pointer}/fields", depth)
 
 
+def said_by(role: str, text: Json, pointer: str) -> Entry:
+    """Return a text that stands alone as the message it is."""
+    return pointer, {"role": role, "content": text}
+
+
 def is_message(item: Json) -> bool:
     """Tell whether ``read_message`` knows what an entry of a list is."""
     item = opened(item)
@@ -85,15 +102,15 @@ def is_message(item: Json) -> bool:
 
 def _read(item: dict[str, Json], pointer: str, depth: int) -> Iterator[Message]:
     kind = _word(item.get("type")) or ""
-    if kind.endswith("_call") and "role" not in item:
-        call = _call(item, "call_id", "id")
+    if is_call_item(item):
+        call = _asked(call_item(item))
         yield Message("assistant", "", pointer, (call,))
         if item.get("output") is not None:  # the provider ran it itself
             yield Message("tool", _text(item["output"]), f"{pointer}/output", call_id=call.id)
     elif kind == "tool_search_output":
         yield Message("tool", "\n".join(_tool_names(item.get("tools"))), pointer, call_id=_word(item.get("call_id")))
     elif kind.endswith("_call_output"):
-        yield Message("tool", _text(item.get("output")), pointer, call_id=_word(item.get("call_id")))
+        yield from (_result(result, pointer) for result in results_in(item))
     elif kind in _COMPACTED:
         yield Message("system", _text(item.get("summary")) or _text(item.get("text")) or _UNREADABLE, pointer)
     elif kind == "reasoning":
@@ -123,21 +140,19 @@ def _spoken(item: dict[str, Json], pointer: str) -> Iterator[Message]:
         if not isinstance(block, dict):
             texts.append(_text(block))
             continue
-        result = _result(block, pointer)
-        call = _asked(block)
+        result = result_of(block)
+        call = asked_by(block)
         if result is not None:
-            yield result
+            yield _result(result, pointer)
         elif call is not None:
-            calls.append(call)
+            calls.append(_asked(call))
         elif "thinking" in block or block.get("thought") is True:
             thoughts.append(_text(block.get("thinking", block.get("text"))))
         else:
             texts.append(_block_text(block))
     if not isinstance(content, list):
         texts.append(_text(content))
-    asked = item.get("tool_calls")
-    calls += [_tool_call(call) for call in map(opened, asked[:_BLOCKS])] if isinstance(asked, list) else []
-    calls += [_tool_call(item["function_call"])] if item.get("function_call") else []
+    calls += map(_asked, islice(listed_calls(item), _BLOCKS))
     thoughts += [_text(item[name]) for name in ("reasoning_content", "reasoning") if isinstance(item.get(name), str)]
     text = "\n".join(part for part in texts if part) or _text(item.get("refusal")) or _transcript(item)
     if not (text or calls or thoughts or "role" in item):
@@ -154,39 +169,12 @@ def _transcript(item: dict[str, Json]) -> str:
     return _text(audio.get("transcript")) if isinstance(audio, dict) else ""
 
 
-def _asked(block: dict[str, Json]) -> ToolCall | None:
-    """Return the tool that a block of a message's content asks for."""
-    call = opened(block.get("functionCall") or block.get("function_call") or block.get("toolUse"))
-    if isinstance(call, dict):
-        return _call(call, "id", "toolUseId")
-    return _call(block, "id") if (_word(block.get("type")) or "").endswith("tool_use") else None
+def _asked(call: AskedCall) -> ToolCall:
+    return ToolCall(call.name or "?", _text(call.given), call.id)
 
 
-def _result(block: dict[str, Json], pointer: str) -> Message | None:
-    if (_word(block.get("type")) or "").endswith("tool_result"):
-        failed = block.get("is_error") is True
-        return Message("tool", _text(block.get("content")), pointer, (), "", _word(block.get("tool_use_id")), failed)
-    answer = opened(block.get("functionResponse") or block.get("function_response") or block.get("toolResult"))
-    if isinstance(answer, dict):
-        call_id = _word(answer.get("id")) or _word(answer.get("toolUseId")) or _word(answer.get("name"))
-        return Message("tool", _text(answer.get("response", answer.get("content"))), pointer, call_id=call_id)
-    return None
-
-
-def _tool_call(call: Json) -> ToolCall:
-    call = opened(call)
-    if not isinstance(call, dict):
-        return ToolCall("?", _text(call))
-    inner = opened(call.get("function"))
-    if isinstance(inner, dict):
-        return ToolCall(_word(inner.get("name")) or "?", _text(inner.get("arguments")), _word(call.get("id")))
-    return _call(call, "id", "call_id")
-
-
-def _call(call: dict[str, Json], *ids: str) -> ToolCall:
-    given = next((call[name] for name in _ARGUMENTS if name in call), None)
-    name = _word(call.get("name")) or (_word(call.get("type")) or "?").removesuffix("_call")
-    return ToolCall(name, _text(given), next((found for one in ids if (found := _word(call.get(one)))), name))
+def _result(result: ToolResult, pointer: str) -> Message:
+    return Message("tool", _text(result.value), pointer, (), "", result.id or result.name, result.failed)
 
 
 def _block_text(block: dict[str, Json]) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from stashdbg_core.canonical import Json
 from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.exchange.shape import is_response
-from stashdbg_core.session.chat_messages import Message, ToolCall, is_message, read_message
-from stashdbg_core.session.gist import chunk_text, opened, tag_of
-from stashdbg_core.tags import STREAM
+from stashdbg_core.session.chat_messages import Entry, Message, is_message, read_message, said_by
+from stashdbg_core.session.gist import chunk_text
+from stashdbg_core.tags import STREAM, opened, tag_of
 
 _DEPTH = 4
 _WRAPPERS = ("fields", "value", "body", "data", "result", "response")
@@ -20,29 +19,38 @@ _CHUNKS = 100_000
 _CALLS = 1000
 
 
-def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message]:
+def reply_of(tree: Json) -> list[Message]:
     """Return the messages of an answer; empty where it does not look like one."""
+    return [message for place, item in entries_of(tree) for message in read_message(item, place)]
+
+
+def entries_of(tree: Json, pointer: str = "", depth: int = _DEPTH, *, every: bool = False) -> list[Entry]:
+    """Return the messages of an answer where they stand, not read yet; empty where it does not look like one.
+
+    Args:
+        tree: What a call returned.
+        pointer: Where it stands.
+        depth: How far wrappers are looked into.
+        every: Whether of several answers to one question all count, else the first.
+    """
     if isinstance(tree, str):
-        return [Message("assistant", tree, pointer)]
+        return [said_by("assistant", tree, pointer)]
     if not isinstance(tree, dict) or not depth:
         return []
     if opened(tree) is not tree:
-        return reply_of(opened(tree), f"{pointer}/fields", depth - 1)
+        return entries_of(opened(tree), f"{pointer}/fields", depth - 1, every=every)
     if tag_of(tree) == STREAM:
         return _streamed(tree, pointer)
     if is_response(tree):
-        return _responded(tree, pointer)
+        return _responded(tree, pointer, every)
     for name, inner in (("choices", "message"), ("candidates", "content")):
         options = tree.get(name)
-        first = opened(options[0]) if isinstance(options, list) and options else None
-        if isinstance(first, dict):
-            place = f"{pointer}/{name}/0" if first is options[0] else f"{pointer}/{name}/0/fields"
-            if inner == "message" and isinstance(first.get("text"), str):
-                return [Message("assistant", first["text"], f"{place}/text")]
-            return _spoken(first.get(inner), f"{place}/{inner}")
+        if isinstance(options, list) and options and isinstance(opened(options[0]), dict):
+            chosen = options if every else options[:1]
+            return [entry for at, one in enumerate(chosen) for entry in _option(one, inner, f"{pointer}/{name}/{at}")]
     output = tree.get("output")
     if isinstance(output, list) and output and isinstance(output[0], dict):
-        return [message for at, item in enumerate(output) for message in _spoken(item, f"{pointer}/output/{at}")]
+        return [entry for at, item in enumerate(output) for entry in _spoken(item, f"{pointer}/output/{at}")]
     if is_message(tree) or "role" in tree or any(isinstance(tree.get(name), (str, list)) for name in _BODIES):
         return _spoken(tree, pointer)
     if isinstance(tree.get("message"), dict):
@@ -50,48 +58,60 @@ def reply_of(tree: Json, pointer: str = "", depth: int = _DEPTH) -> list[Message
     if isinstance(output, dict) and isinstance(output.get("message"), dict):
         return _spoken(output["message"], f"{pointer}/output/message")
     for name in _WRAPPERS:
-        found = reply_of(tree[name], f"{pointer}/{name}", depth - 1) if isinstance(tree.get(name), dict) else []
+        inside = tree.get(name)
+        found = entries_of(inside, f"{pointer}/{name}", depth - 1, every=every) if isinstance(inside, dict) else []
         if found:
             return found
     said = next((name for name in _TEXTS if isinstance(tree.get(name), str)), None)
-    return [] if said is None else [Message("assistant", tree[said], f"{pointer}/{said}")]
+    return [] if said is None else [said_by("assistant", tree[said], f"{pointer}/{said}")]
 
 
-def _responded(tree: dict[str, Json], pointer: str) -> list[Message]:
+def _option(option: Json, inner: str, place: str) -> list[Entry]:
+    """Return what one of the answers to a question says."""
+    if opened(option) is not option:
+        option, place = opened(option), f"{place}/fields"
+    if not isinstance(option, dict):
+        return []
+    if inner == "message" and isinstance(option.get("text"), str):
+        return [said_by("assistant", option["text"], f"{place}/text")]
+    return _spoken(option.get(inner), f"{place}/{inner}")
+
+
+def _responded(tree: dict[str, Json], pointer: str, every: bool) -> list[Entry]:
     """Return what an HTTP response says; of a streamed one, the message it spelled."""
     body = tree["body"]
     if isinstance(body, (dict, list)) and tag_of(body) is None:
-        return reply_of(body, f"{pointer}/body")
+        return entries_of(body, f"{pointer}/body", every=every)
     place = f"{pointer}/body/chunks" if tag_of(body) == STREAM else f"{pointer}/body"
-    return [replace(message, pointer=place) for message in reply_of(answer_of(tree), place)]
+    return [(place, item) for _, item in entries_of(answer_of(tree), every=every)]
 
 
-def _spoken(item: Json, pointer: str) -> list[Message]:
+def _spoken(item: Json, pointer: str) -> list[Entry]:
     if isinstance(item, str):
-        return [Message("assistant", item, pointer)]
+        return [said_by("assistant", item, pointer)]
     if opened(item) is not item:
         item, pointer = opened(item), f"{pointer}/fields"
     if isinstance(item, dict) and "role" not in item and item.get("type") in (None, "message"):
         item = {"role": "assistant", **item}
-    return list(read_message(item, pointer))
+    return [(pointer, item)]
 
 
-def _streamed(tree: dict[str, Json], pointer: str) -> list[Message]:
+def _streamed(tree: dict[str, Json], pointer: str) -> list[Entry]:
     """Return the one message that chunks add up to: their texts, and tool calls whose arguments came in pieces."""
     chunks = tree.get("chunks")
     if not isinstance(chunks, list):
         return []
     text: list[str] = []
-    calls: dict[Any, list[str]] = {}
+    calls: dict[Any, dict[str, str]] = {}
     for chunk in chunks[:_CHUNKS]:
         text.append(chunk_text(chunk))
         for number, call_id, name, arguments in _call_pieces(chunk):
-            held = calls.setdefault(number, ["", "", ""]) if len(calls) < _CALLS or number in calls else ["", "", ""]
-            held[0], held[1] = held[0] or call_id, held[1] or name
-            held[2] += arguments
-    asked = tuple(ToolCall(name or "?", arguments, call_id or None) for call_id, name, arguments in calls.values())
-    said = "".join(text)
-    return [Message("assistant", said, f"{pointer}/chunks", asked)] if said or asked else []
+            if number in calls or len(calls) < _CALLS:
+                held = calls.setdefault(number, {"id": "", "name": "", "arguments": ""})
+                held["id"], held["name"] = held["id"] or call_id, held["name"] or name
+                held["arguments"] += arguments
+    message: dict[str, Json] = {"role": "assistant", "content": "".join(text), "tool_calls": list(calls.values())}
+    return [(f"{pointer}/chunks", message)] if message["content"] or calls else []
 
 
 def _call_pieces(chunk: Json) -> list[tuple[Any, str, str, str]]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from stashdbg_core.canonical import Json
-from stashdbg_core.session.chat_messages import Message, is_message, read_message
+from stashdbg_core.session.chat_messages import Entry, Message, is_message, read_message, said_by
 
 MOST_MESSAGES = 2000
 """Messages read of one request by ``messages_of``, the last ones."""
-Entry: TypeAlias = tuple[str, Json]
-"""Where something stands that ``read_message`` reads, and what it is."""
 _DEPTH = 3
 _WRAPPERS = ("kwargs", "body", "json", "request", "params", "arguments", "fields", "data")
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction", "preamble")
@@ -50,12 +47,12 @@ def request_of(tree: Json, *, to_model: bool = False) -> Request | None:
 
 def _request(tree: Json, pointer: str, depth: int, to_model: bool) -> Request | None:
     if isinstance(tree, str) and to_model:
-        return Request([], [_said("user", tree, pointer)])
+        return Request([], [said_by("user", tree, pointer)])
     if isinstance(tree, list):
         return Request([], _listed(tree, pointer)) if _is_chat(tree) else None
     if not isinstance(tree, dict) or not depth:
         return None
-    lead = [_said("system", tree[name], f"{pointer}/{name}") for name in _SYSTEM if tree.get(name)]
+    lead = [said_by("system", tree[name], f"{pointer}/{name}") for name in _SYSTEM if tree.get(name)]
     if isinstance(tree.get("message"), str) and isinstance(tree.get("chat_history", []), list):
         return Request(lead, _cohere(tree, pointer))
     for name in _LISTS:
@@ -64,7 +61,7 @@ def _request(tree: Json, pointer: str, depth: int, to_model: bool) -> Request | 
     if to_model or "model" in tree or lead:
         for name in _TEXTS:
             if isinstance(tree.get(name), str):
-                return Request(lead, [_said("user", tree[name], f"{pointer}/{name}")])
+                return Request(lead, [said_by("user", tree[name], f"{pointer}/{name}")])
     for name in _WRAPPERS:
         inner = tree.get(name)
         found = _request(inner, f"{pointer}/{name}", depth - 1, to_model) if isinstance(inner, (dict, list)) else None
@@ -76,11 +73,7 @@ def _request(tree: Json, pointer: str, depth: int, to_model: bool) -> Request | 
 def _cohere(tree: dict[str, Json], pointer: str) -> list[Entry]:
     """Return the chat of Cohere's first version: a history, and the message that it ends with."""
     history = _listed(tree.get("chat_history", []), f"{pointer}/chat_history")
-    return [*history, _said("user", tree["message"], f"{pointer}/message")] if tree["message"] else history
-
-
-def _said(role: str, text: Json, pointer: str) -> Entry:
-    return pointer, {"role": role, "content": text}
+    return [*history, said_by("user", tree["message"], f"{pointer}/message")] if tree["message"] else history
 
 
 def _listed(items: list[Json], pointer: str) -> list[Entry]:

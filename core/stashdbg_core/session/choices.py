@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from stashdbg_core.formats.format import RunSummary
 from stashdbg_core.formats.session_finder import FoundSession
 from stashdbg_core.sanitize import shorten
-from stashdbg_core.session.words import counted, size_words
+from stashdbg_core.session.words import counted, minute_words, size_words
 
 _TITLE = 200
 
@@ -20,7 +19,7 @@ class Choice:
     """One thing to open."""
 
     path: Path
-    """What ``report.opening.open_one`` takes."""
+    """What ``opening.files.open_one`` takes."""
     when: str
     facts: str
     """Who wrote it, or how much it is."""
@@ -31,16 +30,25 @@ class Choice:
 
 def choices_of_sessions(sessions: Sequence[FoundSession], home: Path) -> list[Choice]:
     """Return files as choices; ``home`` is written as ``~``."""
-    return [
-        Choice(
-            session.path,
-            _moment(session.changed),
-            f"{session.tool or 'opened before'} · {size_words(session.size)}",
-            session.title or session.path.stem,
-            _under(session.path, home),
-        )
-        for session in sessions
-    ]
+    return [_choice(session, _under(session.path, home, "~/")) for session in sessions]
+
+
+def choices_in_folder(sessions: Sequence[FoundSession], folder: Path) -> list[Choice]:
+    """Return the files of a folder as choices, each by its name in it."""
+    return [_choice(session, _under(session.path, folder, "")) for session in sessions]
+
+
+def _choice(session: FoundSession, place: str) -> Choice:
+    facts = (session.tool or "opened before", size_words(session.size), held_words(session))
+    title = session.title or session.path.stem
+    return Choice(session.path, minute_words(session.changed), " · ".join(filter(None, facts)), title, place)
+
+
+def held_words(session: FoundSession) -> str:
+    """Return how many runs or events a file holds, in words; an empty text where they were not counted."""
+    if session.runs is not None:
+        return counted(session.runs, "run")
+    return "" if session.events is None else counted(session.events, "event")
 
 
 def choices_of_runs(path: Path, runs: Sequence[RunSummary]) -> list[Choice]:
@@ -48,7 +56,7 @@ def choices_of_runs(path: Path, runs: Sequence[RunSummary]) -> list[Choice]:
     return [
         Choice(
             path / str(number),
-            "" if run.started is None else _moment(run.started / 1000),
+            "" if run.started is None else minute_words(run.started / 1000),
             "" if run.events is None else counted(run.events, "event"),
             f"{number}  {shorten(run.title, _TITLE)}",
             shorten(run.detail, _TITLE),
@@ -67,15 +75,8 @@ def narrowed(choices: Sequence[Choice], text: str) -> list[Choice]:
     ]
 
 
-def _moment(seconds: float) -> str:
+def _under(path: Path, folder: Path, before: str) -> str:
     try:
-        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, ValueError, OSError):
-        return ""
-
-
-def _under(path: Path, home: Path) -> str:
-    try:
-        return f"~/{path.relative_to(home)}"
+        return f"{before}{path.relative_to(folder)}"
     except ValueError:
         return str(path)

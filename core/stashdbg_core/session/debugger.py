@@ -18,6 +18,7 @@ from stashdbg_core.session.notebook import Notebook
 from stashdbg_core.session.searched import Searched
 from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Steps, Task
+from stashdbg_core.store.limits import Limits
 
 # A screen's first frame needs none of the verbs: what they take is imported by the verb that takes it.
 if TYPE_CHECKING:
@@ -51,19 +52,21 @@ class Debugger(Searched):
     Args:
         recording: The run.
         notebook: Bookmarks, notes, breakpoints and watches; in memory only when None.
+        limits: Reading limits, where its file is read again.
     """
 
-    def __init__(self, recording: Recording, notebook: Notebook | None = None) -> None:
+    def __init__(self, recording: Recording, notebook: Notebook | None = None, *, limits: Limits = Limits()) -> None:
         super().__init__(recording, notebook)
         self.divergences: frozenset[int] = frozenset()
         """Indices of events at which a replay or another run parts from this one; whoever compares sets them."""
-        self._follower = Follower(recording)
+        self._limits = limits
+        self._follower = Follower(recording, limits)
         self._live: LiveConversion | None = None
 
     @classmethod
-    def open(cls, recording: Recording, folder: Path | None = None) -> Debugger:
+    def open(cls, recording: Recording, folder: Path | None = None, *, limits: Limits = Limits()) -> Debugger:
         """Make one with the user's notebook of the recording; ``folder`` stands in for the user's state folder."""
-        return cls(recording, Notebook.of(recording, folder))
+        return cls(recording, Notebook.of(recording, folder), limits=limits)
 
     # Moves
 
@@ -83,8 +86,8 @@ class Debugger(Searched):
         from stashdbg_core.session.moves import find_steps
         from stashdbg_core.session.query_nodes import And
 
-        if verb == "watch" and self._calls is not None:
-            yield from self._calls.steps()
+        for watch in self.watches() if verb == "watch" else ():
+            yield from watch.calls.steps()
         view = self.rows.view
         where = node if view is None else And([node, view])
         position = yield from find_steps(where, self.count, self.position, forward=forward)
@@ -147,7 +150,7 @@ class Debugger(Searched):
     def reload(self, recording: Recording) -> None:
         """Put a fuller or changed recording under the cursor."""
         super().reload(recording)
-        self._follower = Follower(recording)
+        self._follower = Follower(recording, self._limits)
 
     def follow(self) -> None:
         """Let ``refresh`` be asked often, until ``unfollow``.
@@ -159,9 +162,9 @@ class Debugger(Searched):
         """
         path = self.recording.path
         if self._live is None and path is not None:
-            from stashdbg_core.report.opening import follow_one
+            from stashdbg_core.opening.files import follow_one
 
-            self._live = follow_one(path)
+            self._live = follow_one(path, limits=self._limits)
 
     def unfollow(self) -> None:
         """End what ``follow`` began."""

@@ -23,7 +23,7 @@ from stashdbg_core.session.diff_words import envelope_words
 from stashdbg_core.session.editing import json_text_of
 from stashdbg_core.session.stream_message import stream_message
 from stashdbg_core.session.words import duration_words
-from stashdbg_core.tags import EXCEPTION
+from stashdbg_core.tags import EXCEPTION, tag_of
 
 BlockKind: TypeAlias = Literal["head", "note", "same", "replaced", "gap"]
 """A field's name, a remark, lines that both have, lines that differ, equal lines left out."""
@@ -193,8 +193,12 @@ def _texts(before: str, after: str, context: int) -> Iterator[Block]:
 
 
 def _lines(old: list[str], new: list[str], context: int) -> Iterator[Block]:
+    if len(old) == len(new) == 1:
+        left, right = _paired(old[0], new[0], None, None, words=True)
+        yield Block("replaced", (left,), (right,))
+        return
     if not old or not new:
-        yield Block("replaced", _numbered(old, 0), _numbered(new, 0))
+        yield Block("replaced", _whole(old), _whole(new))
         return
     found = text_difference("\n".join(old), "\n".join(new))
     yield from _spanned(found.before, found.after, found.spans, context)
@@ -206,7 +210,7 @@ def _spanned(old: list[str], new: list[str], spans: Sequence[Span], context: int
     paired = 0
     for place, span in enumerate((*spans, Span(len(old), len(old), len(new), len(new)))):
         first, last = not place, place == len(spans)
-        yield from _equal(old, new, (at, span.start), (at_new, span.start_after), context, first=first, last=last)
+        yield from _equal(old, (at, span.start), at_new - at, context, first=first, last=last)
         lines, lines_new = old[span.start : span.end], new[span.start_after : span.end_after]
         if lines or lines_new:
             paired += len(lines)
@@ -215,16 +219,10 @@ def _spanned(old: list[str], new: list[str], spans: Sequence[Span], context: int
 
 
 def _equal(
-    old: list[str],
-    new: list[str],
-    part: tuple[int, int],
-    part_new: tuple[int, int],
-    context: int,
-    *,
-    first: bool,
-    last: bool,
+    lines: list[str], part: tuple[int, int], offset: int, context: int, *, first: bool, last: bool
 ) -> Iterator[Block]:
-    (start, end), offset = part, part_new[0] - part[0]
+    """Yield the lines of a part that both have, in the new one ``offset`` further down."""
+    start, end = part
     head, tail = (0 if first else context), (0 if last else context)
     if end - start > head + tail + 1:
         cuts = [(start, start + head), (end - tail, end)]
@@ -234,8 +232,8 @@ def _equal(
         if place and low > cuts[0][1]:
             yield Block("gap", (Side(f"{low - cuts[0][1]:,} equal lines"),))
         if low < high:
-            right = tuple(_side(line, low + offset + at + 1) for at, line in enumerate(old[low:high]))
-            yield Block("same", _numbered(old[low:high], low), right)
+            right = tuple(_side(line, low + offset + at + 1) for at, line in enumerate(lines[low:high]))
+            yield Block("same", _numbered(lines[low:high], low), right)
 
 
 def _replaced(old: list[str], new: list[str], span: Span, *, words: bool) -> Block:
@@ -276,6 +274,11 @@ def _numbered(lines: Sequence[str], start: int) -> tuple[Side, ...]:
     return tuple(_side(line, start + at + 1) for at, line in enumerate(lines))
 
 
+def _whole(lines: Sequence[str]) -> tuple[Side, ...]:
+    """Return all lines of a value; a line that is all of it needs no number."""
+    return (_side(lines[0]),) if len(lines) == 1 else _numbered(lines, 0)
+
+
 def _side(text: str, number: int | None = None, spans: Sequence[tuple[int, int]] = (), first: int = 0) -> Side:
     """Return a line, of a long one the part where it differs first."""
     text = text.removesuffix("\r")
@@ -300,7 +303,7 @@ def _laid_out(tree: Any) -> list[str] | None:
         return (
             tree.split("\n") if "\n" in tree else [json_text_of(tree).rstrip("\n")] if len(tree) < _LAID_OUT else None
         )
-    if isinstance(tree, dict) and gist.tag_of(tree) == EXCEPTION:
+    if tag_of(tree) == EXCEPTION:
         return [gist.error(tree, 2000)]
     if not _is_small(tree):
         return None
@@ -332,14 +335,14 @@ def _is_small(tree: Any) -> bool:
 def _lone(recording: Recording, event: RecordedEvent, *, right: bool) -> Iterator[Block]:
     for part, lines in _payload(recording, event):
         yield Block("head", (Side(part),))
-        sides = _numbered(lines, 0)
+        sides = _whole(lines)
         yield Block("replaced", () if right else sides, sides if right else ())
 
 
 def _both(recording: Recording, event: RecordedEvent) -> Iterator[Block]:
     for part, lines in _payload(recording, event):
         yield Block("head", (Side(part),))
-        sides = _numbered(lines, 0)
+        sides = _whole(lines)
         yield Block("same", sides, sides)
 
 

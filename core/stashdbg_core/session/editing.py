@@ -23,6 +23,7 @@ from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.parse import parse_tolerant
 from stashdbg_core.sanitize import shorten
+from stashdbg_core.store.limits import Limits
 from stashdbg_core.values.streams import StreamRecord, is_stream
 
 EditStatus: TypeAlias = Literal["changed", "unchanged", "at-once", "failed", "deleted"]
@@ -165,8 +166,10 @@ def read_edit(draft: Draft, code: int = 0, seconds: float | None = None) -> Edit
         text = draft.path.read_bytes().decode("utf-8", "surrogatepass")
     except FileNotFoundError:
         return Edit("deleted", "", "the draft was deleted; nothing is changed")
-    except (OSError, UnicodeDecodeError) as error:
-        return Edit("failed", "", f"the draft cannot be read: {type(error).__name__}")
+    except UnicodeDecodeError as error:
+        return Edit("failed", "", f"the draft is not UTF-8, at byte {error.start}; nothing is changed")
+    except OSError as error:
+        return Edit("failed", "", f"the draft cannot be read: {error.strerror or type(error).__name__}")
     if code:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
         return Edit("failed", text, f"the editor {how}; nothing is changed")
@@ -207,12 +210,15 @@ def json_of_text(text: str, name: str = "the text") -> Json:
     """Return the tree of a JSON text.
 
     Raises:
-        StashError: ``ERR_INVALID_INPUT``: it is not JSON, or ambiguous.
+        StashError: ``ERR_INVALID_INPUT``: it is not JSON, or ambiguous, or breaks a limit that its reader would meet.
     """
     try:
-        parsed = parse_tolerant(text.encode("utf-8", "surrogatepass"))
+        parsed = parse_tolerant(text.encode("utf-8", "surrogatepass"), Limits())
     except StashError as error:
-        raise invalid_input(f"{name} is not JSON: {error.message}", hint="a text needs quotes: '\"text\"'") from None
+        if "limit" in error.details:
+            message = f"{name} cannot be part of a recording: {error.message}"
+            raise invalid_input(message, hint="a file with it could not be read back") from None
+        raise _not_json(text, name, error) from None
     if not parsed.exact:
         raise invalid_input(f"{name} is not clear: {parsed.problems[0]}", hint="give each key once, in UTF-8")
     return parsed.tree
@@ -221,3 +227,14 @@ def json_of_text(text: str, name: str = "the text") -> Json:
 def _plain(text: str) -> str:
     """Return a text as it counts: a line feed at the end, which editors add, is no change."""
     return text.removesuffix("\n")
+
+
+def _not_json(text: str, name: str, error: StashError) -> StashError:
+    """Say where a text is no JSON: the line of a longer one, as an editor counts them."""
+    before = text.encode("utf-8", "surrogatepass")[: error.details.get("offset", 0)]
+    line = before.count(b"\n") + 1
+    where = f"in line {line:,}" if "\n" in text.strip() else f"at byte {len(before):,}"
+    what = error.message.partition(": ")[2] or error.message
+    inside = text.lstrip()[:1] in ("{", "[")
+    hint = "commas stand between members, and texts in quotes" if inside else "a text needs quotes: '\"text\"'"
+    return invalid_input(f"{name} is not JSON {where}: {what}", hint=hint)

@@ -1,7 +1,6 @@
-"""JMESPath expressions over an event: computed columns and watches.
+"""JMESPath expressions: computed columns over ``{"value", "input", "event"}``, and watches over a value.
 
-An expression sees ``{"value", "input", "event"}``. One that fits nothing gives null; nothing raises for what a file
-holds.
+One that fits nothing gives null; nothing raises for what a file holds.
 """
 
 from __future__ import annotations
@@ -18,6 +17,14 @@ from stashdbg_core.session.gist import brief
 
 _LONGEST = 2000
 _EVENT_FIELDS = ("seq", "channel", "key", "ordinal", "outcome", "at", "label", "thread", "parent", "ms", "site")
+_PARTS = ("value", "input", "event")
+_SEEN_FROM_ROOT = {
+    "expref": 0,
+    **dict.fromkeys(
+        ("subexpression", "index_expression", "pipe", "projection", "value_projection", "filter_projection"), 1
+    ),
+}
+"""How many of a node's children see what the node does; the others see what the first gave. All, where none is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ def compile_expression(expression: str) -> Callable[[Json], Json]:
         ) from None
     except (RecursionError, ValueError, MemoryError):
         raise invalid_input("an expression is too deeply nested", hint="write it shorter") from None
+    _refuse_unknown_functions(compiled.parsed)
 
     def evaluate(tree: Json) -> Json:
         try:
@@ -72,6 +80,20 @@ def compile_expression(expression: str) -> Callable[[Json], Json]:
             return None  # the data is not what the expression is about
 
     return evaluate
+
+
+def reads_event(expression: str) -> bool:
+    """Tell whether an expression starts, anywhere in it, at a part of an event: ``value``, ``input`` or ``event``."""
+    import jmespath
+
+    compiled: Any = jmespath.compile(expression)
+    pending = [compiled.parsed]
+    while pending:
+        node = pending.pop()
+        if node["type"] == "field" and node["value"] in _PARTS:
+            return True
+        pending += node["children"][: _SEEN_FROM_ROOT.get(node["type"])]
+    return False
 
 
 def parse_columns(settings: Iterable[str]) -> list[Column]:
@@ -98,6 +120,20 @@ def readable_columns(settings: Iterable[str]) -> list[Column]:
         except StashError:
             columns.append(Column(setting, setting, lambda _: None))
     return columns
+
+
+def _refuse_unknown_functions(parsed: dict[str, Any]) -> None:
+    """Refuse a function that JMESPath has not: the parser takes any name, and evaluating one would only give null."""
+    from jmespath.functions import Functions
+
+    known = sorted(Functions.FUNCTION_TABLE)
+    pending = [parsed]
+    while pending:
+        node = pending.pop()
+        pending += node["children"]
+        if node["type"] == "function_expression" and node["value"] not in known:
+            name = shorten(node["value"], 40)
+            raise invalid_input(f"JMESPath has no function {name}()", hint=f"it has {', '.join(known)}")
 
 
 def facts_of_event(recording: Recording, event: RecordedEvent, expression: str = "value input event") -> Json:

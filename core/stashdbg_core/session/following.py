@@ -13,9 +13,9 @@ from pathlib import Path
 
 from stashdbg_core.errors import ErrorCode, StashError
 from stashdbg_core.model import Recording
+from stashdbg_core.store.journal_place import still_at
 from stashdbg_core.store.limits import Limits
 
-_JOURNAL_SUFFIX = ".journal"
 _Stamp = tuple[int, int, int, int]
 _WRITTEN_WITHIN_S = 3.0
 """Seconds within which a program that writes a file anew has written all of it."""
@@ -29,17 +29,17 @@ class Follower:
         limits: Reading limits.
     """
 
-    def __init__(self, recording: Recording, limits: Limits | None = None) -> None:
+    def __init__(self, recording: Recording, limits: Limits = Limits()) -> None:
         self._recording = recording
         self._path = recording.path
-        self._limits = limits or Limits()
+        self._limits = limits
         self._stamp: _Stamp | None = getattr(recording.events, "identity", None) or self._look()
 
     def changed(self) -> bool:
         """Tell whether there is something new; one ``stat``, two where the file is gone."""
         now = self._look()
         if now is None:
-            self._go_to_the_packed()
+            self._path = None if self._path is None else still_at(self._path)
             now = self._look()
         return now is not None and now != self._stamp
 
@@ -59,12 +59,6 @@ class Follower:
                 return None
             raise
 
-    def _go_to_the_packed(self) -> None:
-        if self._path is not None and self._path.suffix == _JOURNAL_SUFFIX:
-            packed = self._path.with_suffix("")
-            if packed.is_file():
-                self._path = packed
-
     def _look(self) -> _Stamp | None:
         if self._path is None:
             return None
@@ -78,7 +72,7 @@ class Follower:
 
 
 def _stamp_of_file(path: Path) -> _Stamp | None:
-    from stashdbg_core.report.opening import file_of
+    from stashdbg_core.opening.files import file_of
 
     try:
         found = os.stat(file_of(path))
@@ -93,7 +87,7 @@ def read_anew(path: Path, limits: Limits) -> Recording:
     Raises:
         StashError: It cannot be read, or is no recording.
     """
-    from stashdbg_core.report.opening import open_one  # a screen's first frame reads no file
+    from stashdbg_core.opening.files import open_one  # a screen's first frame reads no file
 
     return open_one(path, limits=limits)
 

@@ -15,7 +15,7 @@ from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.fork import ForkPlan, Override, find_event, fork_with, override_of_tree, plan_fork
 from stashdbg_core.fork.override import recorded_tree, redacted
 from stashdbg_core.model import THROW, RecordedEvent, Recording
-from stashdbg_core.report.opening import place_of
+from stashdbg_core.opening.files import place_of
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.diff_blocks import Block, value_blocks
 from stashdbg_core.session.editing import Draft, draft_of, tree_of_draft

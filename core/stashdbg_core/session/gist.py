@@ -6,6 +6,7 @@ use: the cost of a gist is bounded by its width, not by the value. What it retur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -13,23 +14,17 @@ from stashdbg_core.canonical import Json, SpelledNumber
 from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.parse import parse_json
+from stashdbg_core.session.chat_tools import AskedCall, asked_by, call_item, is_call_item, listed_calls
+from stashdbg_core.session.pointers import scalar_text
+from stashdbg_core.session.scalars import read_scalar
 from stashdbg_core.session.words import counted
-from stashdbg_core.tags import (
-    DATACLASS,
-    DROPPED,
-    EXCEPTION,
-    FLOAT,
-    LIST,
-    MODEL,
-    NAMED_TUPLE,
-    PENDING,
-    REF,
-    STREAM,
-    TAG,
-    UNSTORABLE,
-)
+from stashdbg_core.tags import DROPPED, EXCEPTION, FLOAT, LIST, PENDING, REF, STREAM, TAG, UNSTORABLE, opened, tag_of
 
 _DEPTH = 6
+_ITEMS = 64
+_NUMBERS = re.compile(r"(?<!\w)\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?")
+_NUMBER = 24
+"""Characters up to which a number is one that somebody reads; a longer one is cut anywhere, as a hash is."""
 _TEXT_KEYS = ("text", "content", "thinking", "refusal", "output_text", "transcript")
 _PARSED_ARGUMENTS = 4000
 """Characters up to which a tool call's arguments, JSON in a string, are parsed."""
@@ -37,33 +32,49 @@ _REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
 _REMINDED = 20_000
 """Characters of a reminder in which its end is looked for."""
 _CONTAINERS = ("items", "fields", "value")
-_OBJECTS = (MODEL, DATACLASS, NAMED_TUPLE)
 
 
 def brief(tree: Json, width: int) -> str:
     """Return a tree on one line, about ``width`` characters: a text as itself, an object as ``key=value`` pairs."""
     if isinstance(tree, str):
         return one_line(tree, width)
-    if isinstance(tree, dict) and TAG not in tree:
+    if isinstance(tree, dict) and tree and TAG not in tree:
         return _joined((f"{one_line(key, 40)}={_inner(value, width)}" for key, value in tree.items()), width)
     return _inner(tree, width)
 
 
 def arguments(tree: Json, width: int) -> str:
-    """Return what a tool was given: as ``brief`` does where that fits, else its values without their names."""
-    said = brief(tree, width + 1)
-    if len(said) <= width or not isinstance(tree, dict) or TAG in tree:
-        return one_line(said, width)
-    values = (one_line(value, width) if isinstance(value, str) else _inner(value, width) for value in tree.values())
-    return _joined(values, width)
+    """Return what a tool was given: its texts as themselves, and by name what says nothing alone, such as a number."""
+    if not isinstance(tree, dict) or TAG in tree:
+        return brief(tree, width)
+    given = (_argument(key, value, width) for key, value in tree.items() if value not in (None, {}, []))
+    return _joined(given, width) or (brief(tree, width) if tree else "")
+
+
+def _argument(key: str, value: Json, width: int) -> str:
+    text = value
+    if isinstance(value, list):  # a command line, say
+        words = list(islice(value, width))
+        text = " ".join(words) if all(isinstance(word, str) for word in words) else None
+    said = one_line(text, width) if isinstance(text, str) else ""
+    return said or f"{one_line(key, 40)}={_inner(value, width)}"
 
 
 def one_line(text: str, width: int) -> str:
-    """Return the head of a text with every run of white space as one blank; never looks beyond four times ``width``."""
+    """Return the head of a text with every run of white space as one blank; never looks beyond four times ``width``.
+
+    A head that is cut ends in ``…`` and never inside a number, which is left out: half of one would read as another.
+    """
     head = " ".join(text[: width + 16].split())
     if len(head) <= width and len(text) > width + 16:  # white space took the room
         head = " ".join(text[: 4 * width + 16].split())
-    return head if len(head) <= width else head[: max(width - 1, 0)] + "…"
+    if len(head) <= width:
+        return head
+    end = max(width - 1, 0)
+    for number in _NUMBERS.finditer(head, max(end - _NUMBER, 0), end + _NUMBER):
+        if number.start() < end < number.end() <= number.start() + _NUMBER:
+            end = number.start()
+    return head[:end] + "…"
 
 
 def reply(tree: Json, width: int) -> str | None:
@@ -166,19 +177,6 @@ def chunk_text(chunk: Json) -> str:
     return (_first_text(delta, _TEXT_KEYS) or "") if isinstance(delta, dict) else ""
 
 
-def opened(node: Json) -> Json:
-    """Return what a recorded object of a class holds, by name; anything else as it is."""
-    if isinstance(node, dict) and tag_of(node) in _OBJECTS and isinstance(node.get("fields"), dict):
-        return node["fields"]
-    return node
-
-
-def tag_of(tree: Json) -> str | None:
-    """Return the name of the tag a tree is, or None."""
-    name = tree.get(TAG) if isinstance(tree, dict) else None
-    return name if isinstance(name, str) else None
-
-
 def _ending(tree: Json) -> str:
     ending = tree.get("ending")
     if not isinstance(ending, str) or ending == "exhausted":
@@ -192,7 +190,7 @@ def _reply_parts(tree: Json, depth: int) -> Iterator[str]:
         return
     for key in ("choices", "candidates", "output"):
         if isinstance(tree.get(key), list) and tree[key] and isinstance(tree[key][0], dict):
-            for item in tree[key] if key == "output" else tree[key][:1]:
+            for item in sorted(tree[key][:_ITEMS], key=_is_hosted) if key == "output" else tree[key][:1]:
                 yield from _reply_parts(item, depth - 1)
             return
     for key in ("message", "output", *_CONTAINERS):
@@ -209,27 +207,22 @@ def _reply_parts(tree: Json, depth: int) -> Iterator[str]:
         yield from said
     elif isinstance(content, dict):
         yield from _reply_parts(content, depth - 1)
-    elif tree.get("type") in ("function_call", "custom_tool_call"):
-        yield _tool_call(tree)
-    calls = tree.get("tool_calls")
-    if isinstance(calls, list):
-        for call in calls[:8]:
-            function = call.get("function", call) if isinstance(call, dict) else None
-            if isinstance(function, dict):
-                yield _tool_call(function)
+    elif is_call_item(tree):
+        yield _tool_call(call_item(tree))
+    yield from map(_tool_call, listed_calls(tree))
+
+
+def _is_hosted(item: Json) -> bool:
+    """Tell whether an item is about a tool that the provider ran itself: what the model said comes before."""
+    return isinstance(item, dict) and is_call_item(item) and call_item(item).hosted
 
 
 def _block(block: Json) -> Iterator[str]:
     if isinstance(block, str):
         yield block
     elif isinstance(block, dict):
-        call = block.get("functionCall") or block.get("function_call") or block.get("toolUse")
-        if isinstance(call, dict):
-            yield _tool_call(call)
-        elif block.get("type") in ("tool_use", "server_tool_use", "function_call"):
-            yield _tool_call(block)
-        else:
-            yield _first_text(block, _TEXT_KEYS) or ""
+        call = asked_by(block)
+        yield (_first_text(block, _TEXT_KEYS) or "") if call is None else _tool_call(call)
 
 
 def _after_reminders(text: str) -> str:
@@ -242,15 +235,14 @@ def _after_reminders(text: str) -> str:
     return text
 
 
-def _tool_call(call: dict[str, Json]) -> str:
-    name = call.get("name")
-    given = next((call[key] for key in ("arguments", "input", "args", "parameters") if key in call), None)
+def _tool_call(call: AskedCall) -> str:
+    given = call.given
     if isinstance(given, str) and len(given) <= _PARSED_ARGUMENTS and given[:1] == "{":
         try:
             given = parse_json(given.encode("utf-8", "replace"))
         except StashError:  # a model may write anything there
             pass
-    return f"→ {one_line(name, 60) if isinstance(name, str) else '?'}({brief(given, 80) if given else ''})"
+    return f"→ {one_line(call.name or '?', 60)}({brief(given, 80) if given else ''})"
 
 
 def _first_text(tree: dict[str, Json], keys: tuple[str, ...]) -> str | None:
@@ -270,13 +262,11 @@ def _inner(tree: Json, width: int, depth: int = _DEPTH) -> str:
             if TAG in tree
             else f"{{{', '.join(one_line(key, 24) for key in islice(tree, 4))}}}"
         )
-    if isinstance(tree, bool):
-        return "true" if tree else "false"
     if isinstance(tree, int) and tree.bit_length() > 512:
         return f"{tree.bit_length()}-bit integer"
     if isinstance(tree, SpelledNumber):
         return one_line(tree.token, 40)
-    return "null" if tree is None else repr(tree)
+    return scalar_text(tree) or ""
 
 
 def _tagged(tree: dict[str, Json], width: int, depth: int) -> str:
@@ -294,11 +284,12 @@ def _tagged(tree: dict[str, Json], width: int, depth: int) -> str:
     if name in (DROPPED, UNSTORABLE):
         reason = _first_text(tree, ("reason", "type", "type_name"))
         return f"{name}{f': {one_line(reason, width)}' if reason else ''}"
+    scalar = read_scalar(tree)
+    if scalar is not None:
+        return one_line(scalar.text if name == FLOAT else f"{scalar.type} {scalar.text}", width)
     for key in ("value", "name", "base64", "items", "fields", "attributes"):
         if key in tree:
             inner = tree[key]
-            if name == FLOAT and isinstance(inner, str):
-                return one_line(inner, 40)
             return (
                 f"{name} {one_line(inner, width)}"
                 if isinstance(inner, str)

@@ -16,6 +16,7 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.model import RecordedEvent, Recording
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.columns import columns_of
+from stashdbg_core.session.gist import brief
 from stashdbg_core.session.pointers import ABSENT, Absent, parse_pointer, resolve, scalar_text
 from stashdbg_core.session.tasks import Steps
 
@@ -44,7 +45,7 @@ class LastChange:
         """Return in words safe to print how the field came to hold it, seen from that event or from a later one."""
         where = shorten(self.pointer, 40) or "the whole of it"
         before, after = (
-            "nothing" if isinstance(side, Absent) else shorten(scalar_text(side) or type(side).__name__, 30)
+            "nothing" if isinstance(side, Absent) else shorten(scalar_text(side) or brief(side, 30) or '""', 30)
             for side in (self.before, self.after)
         )
         if self.previous is None:

@@ -10,8 +10,9 @@ from json import loads
 
 from stashdbg_core.session.pointers import pointer_of
 
-PLAIN, LINE, MORE, NOTE = range(4)
-"""Forms of a line: JSON text, a line of a longer text, the rest of a long line, a remark."""
+PLAIN, LINE, MORE, NOTE, SCALAR, DUMP = range(6)
+"""Forms of a line: JSON text, a line of a longer text, the rest of a long line, a remark, a tagged value read as what
+it stands for, a row of the bytes that one is."""
 
 _COUNTED = 4096
 
@@ -56,6 +57,8 @@ class LinePointers:
             if self._has_own_key(index):
                 return index - 1, self._depths[index - 1]
             return index, max(self._depths[index] - 1, 0)
+        while self._forms[index] == DUMP:
+            index -= 1
         depth = self._depths[index]
         if self._text[self._starts[index]] in "]}":
             index -= 1
@@ -72,7 +75,7 @@ class LinePointers:
         return index > 0 and self._forms[index - 1] == PLAIN and self._ends[index - 1] == self._starts[index] - 1
 
     def _key(self, index: int) -> str | None:
-        if self._forms[index] != PLAIN:
+        if self._forms[index] not in (PLAIN, SCALAR):
             return None
         text, start, end = self._text, self._starts[index], self._ends[index]
         if text[start] != '"':
@@ -102,6 +105,8 @@ class LinePointers:
             form = self._forms[line]
             if form == PLAIN and self._depths[line] == depth and self._text[self._starts[line]] not in "]}":
                 count += self._in_line(line)
+            elif form == SCALAR and self._depths[line] == depth:
+                count += 1
             elif form == LINE and self._depths[line] == depth + 1 and self._starts_text(line):
                 count += 0 if self._has_own_key(line) else 1
         return count

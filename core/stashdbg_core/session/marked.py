@@ -14,7 +14,7 @@ from stashdbg_core.session.tasks import Steps, Task
 if TYPE_CHECKING:
     from stashdbg_core.session.expressions import Column
     from stashdbg_core.session.predicate import Marks, Predicate
-    from stashdbg_core.session.watches import Calls, Watch, WatchRow
+    from stashdbg_core.session.watches import SharedCalls, Watch, WatchRow
 
 
 class Marked(Session):
@@ -31,7 +31,7 @@ class Marked(Session):
         self._breakpoints: tuple[tuple[str, ...], list[Predicate]] = ((), [])
         self._watches: tuple[tuple[str, ...], list[Watch]] = ((), [])
         self._columns: tuple[tuple[str, ...], list[Column]] = ((), [])
-        self._calls: Calls | None = None
+        self._calls: SharedCalls | None = None
 
     def reload(self, recording: Recording) -> None:
         """Put a fuller or changed recording under the cursor; what was found out about the old one is forgotten."""
@@ -82,7 +82,7 @@ class Marked(Session):
         return is_set
 
     def toggle_watch(self, expression: str) -> bool:
-        """Watch a JMESPath expression over state values, or stop watching it.
+        """Watch a JMESPath expression over state values or, at ``value`` or ``input``, events; or stop watching it.
 
         Raises:
             StashError: It is no expression, or the notebook cannot be written.
@@ -140,9 +140,9 @@ class Marked(Session):
     def watches(self) -> list[Watch]:
         """Return the watches; what another version wrote and is no expression is left out."""
         if self._watches[0] != self.notebook.watches:
-            from stashdbg_core.session.watches import Calls, Watch
+            from stashdbg_core.session.watches import SharedCalls, Watch
 
-            self._calls = self._calls or Calls(self.recording)
+            self._calls = self._calls or SharedCalls(self.recording)
             found = []
             for expression in self.notebook.watches:
                 try:

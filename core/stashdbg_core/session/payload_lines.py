@@ -3,7 +3,8 @@
 The text is lexed, never parsed: numbers stay as spelled, depth costs nothing, and a damaged or cut-off text reads as
 far as it goes. A line costs at most ``PIECE`` characters whatever the value is, so 30 MB in one string are many
 lines, not one. Keys lose their quotes and items their commas; a text with line feeds stands as its lines; short flat
-objects and runs of numbers share one.
+objects and runs of numbers share one; a tagged value without parts is read as what it stands for, bytes with a dump
+of their head.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ import re
 from array import array
 from json import loads
 
+from stashdbg_core.errors import StashError
+from stashdbg_core.parse import parse_json
+from stashdbg_core.session.line_pointers import DUMP as _DUMP
 from stashdbg_core.session.line_pointers import LINE as _LINE
 from stashdbg_core.session.line_pointers import MORE as _MORE
 from stashdbg_core.session.line_pointers import NOTE as _NOTE
 from stashdbg_core.session.line_pointers import PLAIN as _PLAIN
+from stashdbg_core.session.line_pointers import SCALAR as _SCALAR_LINE
 from stashdbg_core.session.line_pointers import LinePointers
 from stashdbg_core.session.lines import Gutter, Line, Token
+from stashdbg_core.session.scalars import BYTES_TAGS, Scalar, bytes_scalar, read_scalar
 from stashdbg_core.session.words import size_words
 from stashdbg_core.tags import TAG
 
@@ -41,8 +47,14 @@ _TOKEN = re.compile(
     r'(?P<string>"(?:[^"\\]++|\\.)*+"?)|(?P<punctuation>[\[\]{},:])|\s++|(?P<scalar>[^\s\[\]{},:"]++)', re.DOTALL
 )
 _BARE_KEY = re.compile(r"[^\W\d][\w.$/-]*+")
+_TAGGED = re.compile(r'\{\s*+"\$stash"\s*+:(?:[^\[\]{}"]++|"(?:[^"\\]++|\\.)*+")*+\}')
+"""A tagged value without parts."""
+_BYTES = re.compile(
+    rf'\{{\s*+"\$stash"\s*+:\s*+"({"|".join(BYTES_TAGS)})"\s*+,\s*+"base64"\s*+:\s*+"([A-Za-z0-9+/]*+=*+)(?:("\s*+\}})|\Z)'
+)
+"""Bytes; cut off if the third group is missing."""
 
-_GUTTERS: tuple[Gutter, ...] = ("", "line", "more", "")
+_GUTTERS: tuple[Gutter, ...] = ("", "line", "more", "", "", "")
 
 
 class PayloadLines:
@@ -63,6 +75,8 @@ class PayloadLines:
         self._after_break = True
         """In a string: whether the next piece starts a line of it."""
         self._starts, self._ends, self._depths, self._forms = array("Q"), array("Q"), array("L"), bytearray()
+        self._bytes: dict[int, Scalar] = {}
+        """Bytes that are laid out, by where their tag begins."""
         self.complete = False
         self.has_crlf = False
         """Whether a text in it has CRLF line ends, which are shown as plain ones."""
@@ -87,6 +101,13 @@ class PayloadLines:
         if form == _NOTE:
             return Line(0, [(f"… {size_words(self._omitted)} more, :write FILE saves all of it", "note")])
         start, end = self._starts[index], self._ends[index]
+        if form == _DUMP:
+            dump = self._bytes[start].dump
+            return Line(depth, dump.row(end) if dump is not None else [])
+        if form == _SCALAR_LINE:
+            value = self._value_after(start)
+            scalar = self._bytes.get(value) or self._scalar(value)
+            return Line(depth, [*_tokens(self._text[start:value]), *(scalar.tokens if scalar is not None else [])])
         text = self._text[start : min(end, start + 3 * PIECE)]
         tokens: list[Token] = [(_decoded(text), "string")] if form in (_LINE, _MORE) else _tokens(text)
         return Line(depth, tokens, _GUTTERS[form])
@@ -114,11 +135,10 @@ class PayloadLines:
             self._emit(start, start + 1)
             self._at = start + 1
             return
-        value = start
-        if inside and inside[-1] == 0x7B and text[start] == '"':
-            colon = _COLON.match(text, _end(_STRING, text, start))
-            value = colon.end() if colon else start
+        value = self._value_after(start) if inside and inside[-1] == 0x7B else start
         opener = text[value : value + 1]
+        if opener == "{" and self._take_scalar(start, value):
+            return
         if opener in ("{", "["):
             # The fields of a whole value have a line each, so that every one can be pointed at.
             flat = _FLAT.match(text, value, value + _INLINE) if inside or opener == "[" else _EMPTY.match(text, value)
@@ -132,6 +152,34 @@ class PayloadLines:
             run = _RUN.match(text, start, start + _INLINE) if value == start else None
             self._at = run.end() if run else max(_end(_SCALAR, text, value), min(value + 1, len(text)))
             self._emit(start, self._at)
+
+    def _value_after(self, start: int) -> int:
+        """Return where the value of a member begins; of anything else, where it begins itself."""
+        colon = _COLON.match(self._text, _end(_STRING, self._text, start)) if self._text[start] == '"' else None
+        return colon.end() if colon else start
+
+    def _take_scalar(self, start: int, value: int) -> bool:
+        """Lay out a tagged value without parts, if one stands here."""
+        scalar = self._scalar(value)
+        if scalar is None:
+            return False
+        self._at = _end(_BYTES, self._text, value) if scalar.dump else _end(_TAGGED, self._text, value)
+        self._emit(start, self._at, _SCALAR_LINE)
+        if scalar.dump is not None:
+            self._bytes[value] = scalar
+            for offset in scalar.dump.rows:
+                self._emit(value, offset, _DUMP, 1)
+        return True
+
+    def _scalar(self, value: int) -> Scalar | None:
+        found = _BYTES.match(self._text, value)
+        try:
+            if found:
+                return bytes_scalar(found[1], found[2], cut=found[3] is None)
+            tagged = _TAGGED.match(self._text, value, value + PIECE)
+            return read_scalar(parse_json(tagged[0].encode())) if tagged else None
+        except (StashError, ValueError):
+            return None
 
     def _take_string(self, start: int, quote: int) -> None:
         end = _end(_PIECE, self._text, quote + 1, quote + 1 + PIECE)

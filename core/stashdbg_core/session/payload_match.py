@@ -20,12 +20,11 @@ from stashdbg_core.session.pointers import scalar_text, walk
 from stashdbg_core.session.text_match import TextMatch
 from stashdbg_core.store.blobs import FileBlobs
 from stashdbg_core.store.events import FileEvents
+from stashdbg_core.store.sharing_tags import SHARING, names_tag, refs_used, tags_respelled
 
 BLOCK = 1 << 20
 _SWEPT = 4_000_000
 """Bytes of values from which on a file is gone through in blocks."""
-_TAG = re.compile(rb'\{"\$stash":"(?:ref","ref":"(?P<ref>[^"\\]+)"\}|list","parts":\[(?P<parts>[^\]\\]*)\])')
-_PART = re.compile(rb'"([^"]*)"')
 _SHARING, _ASCII, _ANY, _SLASH = b'"$stash"', b"\\u00", b"\\u", b"\\/"
 """Where one of these stands, bytes alone may not decide: sharing, and what is not spelled as in stored form."""
 _ESCAPES, _DIGITS = b'bfnrtu"\\/', b"0123456789abcdefABCDEF"
@@ -100,7 +99,7 @@ class PayloadMatch:
         if self._events is not None and self._blobs is not None:
             number = self._events.blob_at(index) if part == "value" else self._events.input_blob_at(index)
             raw = self._blobs.raw_at(number) if number >= 0 else b""
-            if raw and _SHARING not in raw:
+            if raw and not names_tag(raw):
                 return parse_json(raw)
         return self._recording.blobs.tree((event.ref if part == "value" else event.input_ref) or "")
 
@@ -126,7 +125,7 @@ class PayloadMatch:
         known = self._own.get(blob)
         if known is None:
             raw = self._raw(blob)
-            own, pieces = _without_sharing(raw) if b'"$stash"' in raw else (raw, ())
+            own, pieces = _without_sharing(raw) if names_tag(raw) else (raw, ())
             known = self._own[blob] = self._says(own), tuple(self._id(piece) for piece in pieces)
         return known
 
@@ -189,15 +188,12 @@ def _may_be_escape(needle: bytes, text: bytes) -> bool:
 
 def _without_sharing(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     """Return a text with its sharing tags blanked, and the refs they name."""
-    refs: list[str] = []
-    for use in _TAG.finditer(raw):
-        found = [use["ref"]] if use["ref"] is not None else _PART.findall(use["parts"])
-        refs += [ref.decode("utf-8", "replace") for ref in found]
-    return _TAG.sub(_blank, raw), tuple(refs)
+    text = tags_respelled(raw)
+    return SHARING.sub(_blank, text), tuple(refs_used(text))
 
 
 def _blank(use: re.Match[bytes]) -> bytes:
-    return b"null" if use["ref"] is not None else b'{"":null'
+    return b"[]" if use["ref"] is not None else b'{"":'
 
 
 def _respelled(raw: bytes) -> bytes:

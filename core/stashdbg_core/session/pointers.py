@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stashdbg_core.canonical import Json, SpelledNumber
+from stashdbg_core.canonical import Json, SpelledNumber, spell_number
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.sanitize import shorten
 
@@ -100,4 +100,4 @@ def scalar_text(node: Json) -> str | None:
         return node.token
     if isinstance(node, int) and node.bit_length() > 14_000:  # what Python refuses to write in decimal
         return hex(node)
-    return repr(node)
+    return spell_number(node) if isinstance(node, float) else repr(node)

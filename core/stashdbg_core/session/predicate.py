@@ -6,6 +6,7 @@ so that whoever asks can stop between two of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from time import perf_counter
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from stashdbg_core.session.query_ranges import read_range, reader
 from stashdbg_core.session.query_tokens import Token
 from stashdbg_core.session.summary import PENDING_REF
 from stashdbg_core.session.text_match import TextMatch
+from stashdbg_core.tags import STREAM, TAG
 
 Marks = Mapping[str, Callable[[], Set[int]]]
 """For ``bookmarked``, ``noted``, ``breakpoint``: what returns the positions that have it now."""
@@ -31,7 +33,14 @@ _FIRST_SLICE = 256
 _SLICE = 16_384
 _SECONDS = 0.006
 """A slice that took longer is followed by one of half its length."""
-_STREAM = b'{"$stash":"stream"'
+
+
+def _spelled(word: str) -> str:
+    """Return a pattern for a JSON string that says a word of ASCII, escaped or not."""
+    return '"' + "".join(rf"(?:{re.escape(char)}|\\u00(?i:{ord(char):02x}))" for char in word) + '"'
+
+
+_STREAM = re.compile(rf"\s*\{{\s*{_spelled(TAG)}\s*:\s*{_spelled(STREAM)}".encode())
 _ENDED: dict[str, str] = {"returned": "return", "threw": "throw", "error": "throw"}
 
 
@@ -205,7 +214,7 @@ class _Compiler:
         return nodes.Each(self._is_damaged, cost=nodes.PAYLOAD * 2)
 
     def _is_stream(self, index: int) -> bool:
-        return self._recording.blobs.payload(self._events[index].ref).raw.startswith(_STREAM)
+        return _STREAM.match(self._recording.blobs.payload(self._events[index].ref).raw) is not None
 
     def _is_damaged(self, index: int) -> bool:
         event, blobs = self._events[index], self._recording.blobs

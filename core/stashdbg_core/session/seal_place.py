@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.report.opening import held_in
+from stashdbg_core.opening.files import held_in
 from stashdbg_core.seal.seal_file import seal_path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stashdbg_core.model import Recording
@@ -65,7 +66,10 @@ class Searched(Filtered):
         return None if self._place is None else self._place + 1
 
     def to_hit(self, *, forward: bool = True) -> Move:
-        """Go to the next hit, or the one before: from one to the other where an event has several."""
+        """Go to the next hit, or the one before: from one to the other where an event has several.
+
+        After the last comes the first, and before the first the last, once the search is over.
+        """
         if self.found is None:
             return self._refuse("nothing is searched for")
         hits = self.found.hits
@@ -78,19 +82,23 @@ class Searched(Filtered):
         shown = self._on_show(place, forward=forward)
         if shown is not None:
             return self._to(shown)
-        if forward and self._searching:
-            return self._refuse("no later hit so far; the search is still going on")
+        if self._searching:
+            return self._refuse(f"no {'later' if forward else 'earlier'} hit so far; the search is still going on")
+        shown = self._on_show(0 if forward else len(hits) - 1, forward=forward)
+        if shown is not None and (self.hit is None or shown != self._place):
+            return replace(self._to(shown), went_round=True)
         hidden = ", among the events on show" if self.rows.view is not None else ""
-        return self._refuse(f"no {'later' if forward else 'earlier'} hit{hidden}; {len(hits):,} in all")
+        return self._refuse(f"no other hit{hidden}; {len(hits):,} in all")
 
     def to_first_hit(self) -> Move:
         """Go to the first hit from the cursor on; when the search is over without one there, to the first of all."""
         if self.found is None:
             return self._refuse("nothing is searched for")
         place = self._on_show(bisect_left(self.found.hits, self.position, key=_position), forward=True)
-        if place is None and not self._searching:
+        went_round = place is None and not self._searching
+        if went_round:
             place = self._on_show(0, forward=True)
-        return self._refuse("no hit so far") if place is None else self._to(place)
+        return self._refuse("no hit so far") if place is None else replace(self._to(place), went_round=went_round)
 
     @property
     def _searching(self) -> bool:

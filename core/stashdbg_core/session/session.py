@@ -27,6 +27,8 @@ class Move:
     """Index of the event stood at now; -1 in an empty recording."""
     reason: str | None = None
     """Why nothing moved, one sentence safe to print; None when it did."""
+    went_round: bool = False
+    """Whether it went on at the other end of the run."""
 
     @property
     def made(self) -> bool:

@@ -16,7 +16,7 @@ from stashdbg_core.model import RETURN, THROW, RecordedEvent, Recording
 from stashdbg_core.session import gist
 from stashdbg_core.session.bounded import glance
 from stashdbg_core.session.words import size_words
-from stashdbg_core.tags import PENDING, STREAM, TAG
+from stashdbg_core.tags import PENDING, STREAM, TAG, tag_of
 
 PARSED_BYTES = 64 * 1024
 """Raw bytes up to which a value is parsed for its summary."""
@@ -52,14 +52,14 @@ def summary(recording: Recording, event: RecordedEvent, width: int = 200) -> str
     text: str
     if isinstance(value, str):
         text = value
-    elif gist.tag_of(value.tree) == PENDING:
+    elif tag_of(value.tree) == PENDING:
         return _with_input(recording, event, "", width)
     elif event.outcome == THROW:
         return gist.error(value.tree, width)
-    elif gist.tag_of(value.tree) == STREAM:
+    elif tag_of(value.tree) == STREAM:
         text = gist.stream(value.tree, width)
     elif is_response(value.tree):
-        shared = gist.tag_of(value.tree["body"]) == STREAM and not isinstance(value.tree["body"].get("chunks"), list)
+        shared = tag_of(value.tree["body"]) == STREAM and not isinstance(value.tree["body"].get("chunks"), list)
         text = event.label if shared and event.label else gist.response(value.tree, width)
     else:
         text = gist.reply(value.tree, width) or gist.brief(value.tree, width)

@@ -15,9 +15,8 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.exchange.joined import answer_of
 from stashdbg_core.exchange.shape import is_response
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.session.gist import tag_of
 from stashdbg_core.session.tasks import Steps
-from stashdbg_core.tags import STREAM
+from stashdbg_core.tags import STREAM, tag_of
 
 _HOLDERS = ("message", "response", "fields", "value", "body", "data", "result", "output")
 """Keys under which an answer may be wrapped."""
@@ -27,7 +26,7 @@ _CHUNKS = 100_000
 _MOST = 2**53
 _LARGEST = 8_000_000
 """Bytes of a value beyond which it is not looked into."""
-_MARKS = (b"sage", b"eval_count", b'"$stash":"ref"')
+_MARKS = (b"sage", b"eval_count", b'"ref"')
 """One of these stands in every value that says what was used."""
 _MEASURED = 32
 

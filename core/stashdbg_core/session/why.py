@@ -112,11 +112,15 @@ def why_steps(
         position: Index of the event.
         pointer: A field of its value or input; the value counts first where both have it.
         text: A text that stands in its input or value.
-        part: Which of them is meant.
+        part: Which of them is meant; alone, all of it.
 
     Raises:
         StashError: ``ERR_INVALID_INPUT``: the event has no such field or text; or the file cannot be read any more.
     """
+    if text == "":
+        raise invalid_input("there is no text to look for", hint="give one that stands in the event")
+    if part is not None and pointer is None and text is None:
+        pointer = ""
     tracer = _Tracer(recording, position)
     tracer.start(pointer, text, part)
     yield
@@ -162,7 +166,7 @@ class _Tracer:
         what = f"field {shorten(pointer, 80)}" if pointer is not None else f"text {shorten(text or '', 60)!r}"
         where = part or "input or value"
         raise invalid_input(
-            f"event {self.root.seq} has no {what} in its {where}",
+            f"event {self.root.seq} has no {where if pointer == '' else f'{what} in its {where}'}",
             hint=f"stashdbg show FILE --at {self.root.seq} prints both",
         )
 

@@ -15,9 +15,9 @@ from typing import Literal, TypeAlias
 from stashdbg_core.canonical import Json, SpelledNumber, canonical_form
 from stashdbg_core.errors import StashError
 from stashdbg_core.parse import parse_json
-from stashdbg_core.session.gist import chunk_text, tag_of
+from stashdbg_core.session.gist import chunk_text
 from stashdbg_core.session.pointers import Path, path_pointer, scalar_text, walk
-from stashdbg_core.tags import STREAM
+from stashdbg_core.tags import STREAM, tag_of
 
 FactKind: TypeAlias = Literal["text", "number", "whole"]
 

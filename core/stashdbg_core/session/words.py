@@ -48,6 +48,14 @@ def offset_words(ms: float) -> str:
     return f"{sign}{f'{hours}:' if hours else ''}{minutes:02d}:{tenths // 10:02d}.{tenths % 10}"
 
 
+def minute_words(seconds: float) -> str:
+    """Return a moment in seconds since the epoch as the local time, to the minute; empty if no calendar holds it."""
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
 def moment_words(at: float) -> str:
     """Return a moment in milliseconds since the epoch as UTC: ``2026-11-30 10:15:18.123 UTC``."""
     try:

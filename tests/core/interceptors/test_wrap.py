@@ -19,6 +19,7 @@ from stashdbg_core.interceptors import wrap, wrapped
 from stashdbg_core.record.recorder import Recorder
 from stashdbg_core.replay import Replayer
 from stashdbg_core.stash import create_stash
+from stashdbg_core.values import TypeRegistry
 
 
 @dataclass
@@ -128,6 +129,21 @@ def test_receivers_and_what_cannot_be_stored_are_left_out() -> None:
     assert inputs(recorder)[0] == {"client": {"leftOut": f"{__name__}:Client"}, "goal": "win", "how": "fast"}
     assert inputs(recorder)[1] == {"goal": "win"}
     assert recorder.losses == {}
+
+
+class Model(str):
+    __slots__ = ()
+
+
+def test_an_argument_of_a_registered_class_is_part_of_the_input() -> None:
+    recorder = Recorder(types=TypeRegistry(Model))
+    wrap(recorder, "tool", "ask", lambda model: str(model))(Model("small"))
+    (given,) = inputs(recorder)
+    assert "leftOut" not in str(given) and "small" in str(given)
+    replayer = Replayer(recorder.recording(), types=TypeRegistry(Model))
+    assert wrap(replayer, "tool", "ask", lambda model: str(model))(Model("small")) == "small"
+    with pytest.raises(StashError, match="small"):
+        wrap(Replayer(recorder.recording(), types=TypeRegistry(Model)), "tool", "ask", lambda model: "")(Model("big"))
 
 
 def test_a_generator_argument_is_not_used_up() -> None:

@@ -288,3 +288,13 @@ def test_the_demo_reads_as_a_chat_with_results_beneath_their_calls(demo):
     ]
     assert [call.result is not None for call in asked] == [True, True, True, True, False]
     assert '"rate": 1.087' in asked[3].result.text
+
+
+def test_a_tool_that_failed_is_an_error_in_bedrocks_shape_too(make_run):
+    used = {"toolUse": {"toolUseId": "t1", "name": "look", "input": {"q": 1}}}
+    failed = {"toolResult": {"toolUseId": "t1", "content": [{"text": "no such place"}], "status": "error"}}
+    given = {"messages": [{"role": "assistant", "content": [used]}, {"role": "user", "content": [failed]}]}
+    said = {"output": {"message": {"role": "assistant", "content": [{"text": "Sorry."}]}}}
+    (asked, *_) = read(make_run, given, said).messages
+    result = asked.tool_calls[0].result
+    assert (result.text, result.is_error) == ("no such place", True)

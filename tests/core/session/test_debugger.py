@@ -10,7 +10,10 @@ from stashdbg_core.errors import StashError
 from stashdbg_core.session.debugger import Debugger, Verb, quoted
 from stashdbg_core.session.last_change import last_change_steps
 from stashdbg_core.session.search import origin_steps
+from stashdbg_core.session.session import Move
 from stashdbg_core.session.tasks import Task
+from stashdbg_core.store.limits import Limits
+from stashdbg_core.store.open import open_recording
 
 ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "no"}
 
@@ -142,11 +145,14 @@ def test_hits_are_walked_while_the_search_goes_on(debugger):
     task.run()
     assert (debugger.to_first_hit().position, debugger.hit_number) == (1, 1)
     assert (debugger.to_hit().position, debugger.hit_number) == (9, 2)
-    assert debugger.to_hit().reason == "no later hit; 2 in all"
-    assert debugger.to_hit(forward=False).position == 1
+    assert debugger.to_hit() == Move(1, went_round=True)
+    assert debugger.to_hit(forward=False) == Move(9, went_round=True)
+    assert debugger.to_hit(forward=False) == Move(1)
+    debugger.filter_by("not seq:9").run()
+    assert debugger.to_hit().reason == "no other hit, among the events on show; 2 in all"
     debugger.last()
     debugger.filter_by("not channel:tool").run()
-    assert debugger.to_hit(forward=False).reason == "no earlier hit, among the events on show; 2 in all"
+    assert debugger.to_hit(forward=False).reason == "no other hit, among the events on show; 2 in all"
     debugger.end_search()
     assert debugger.to_hit().reason == debugger.to_first_hit().reason == "nothing is searched for"
 
@@ -206,6 +212,23 @@ def test_watches_show_what_a_path_is_at_the_cursor(debugger):
     with pytest.raises(StashError):
         debugger.toggle_watch("a[")
     assert not debugger.toggle_watch("n")
+
+
+def test_a_watch_of_value_or_input_is_over_every_event_as_a_column_is(make_run):
+    asked = [{"input": {"n": n}, "value": {"rate": n // 2}} for n in range(4)]
+    debugger = Debugger(make_run([{"channel": "state", "value": {"rate": 9}}, *asked]))
+    for expression, changes in (
+        ("rate", [0]), ("value.rate", [0, 1, 3]), ("[input.n]", [0, 1, 2, 3, 4]), ("sort_by(rows, &value)", []),
+    ):  # fmt: skip
+        debugger.toggle_watch(expression)
+        (watch,) = debugger.watches()
+        assert [index for index in range(5) if watch.changed_at(index)] == changes, expression
+        debugger.toggle_watch(expression)
+    debugger.toggle_watch("value.rate")
+    debugger.position = 4
+    assert [(row.text, row.seq, row.watched) for row in debugger.watch_rows().run()] == [("1", 4, "events")]
+    debugger.position = 0
+    assert tour(debugger, "watch")[0] == [1, 3]
 
 
 def test_many_events_are_watched_in_slices(make_run):
@@ -295,3 +318,19 @@ def test_own_columns_are_set_replaced_and_taken_away_by_name(make_run):
     assert not debugger.toggle_column("s") and debugger.notebook.columns == ("n=value.m",)
     with pytest.raises(StashError, match="JMESPath"):
         debugger.toggle_column("x=a[")
+
+
+def test_a_file_that_is_read_again_keeps_the_limits_it_was_opened_with(tmp_path):
+    path, deep = tmp_path / "deep.json", "[" * 2500 + "]" * 2500
+
+    def write(count):
+        event = '{"seq":%d,"channel":"state","key":"s","ordinal":%d,"outcome":"return","ref":"r"}'
+        events = ",\n".join(event % (seq, seq) for seq in range(count))
+        path.write_text(f'{{"version":1,"id":"deep","events":[\n{events}\n],"blobs":{{\n"r":{deep}\n}},"meta":{{}}}}\n')
+
+    limits = Limits(depth=3000)
+    write(1)
+    debugger = Debugger(open_recording(path, limits=limits), limits=limits)
+    write(2)
+    assert debugger.refresh() == 1
+    assert debugger.recording.blobs.payload("r").state == "ok"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stashdbg_core.canonical import stored_form
@@ -41,6 +41,7 @@ def edit(folder: Path, tree: Any, body: str) -> Edit:
     return run_editor(editor(folder, body), draft_of(tree, folder))
 
 
+@settings(deadline=None)
 @given(trees)
 def test_what_is_shown_reads_back_the_same(tree: Any) -> None:
     assert stored_form(json_of_text(json_text_of(tree))) == stored_form(tree)
@@ -148,8 +149,21 @@ def test_a_broken_text_is_refused_in_words(text: str) -> None:
     assert caught.value.hint
 
 
+def test_what_no_reader_would_take_back_is_no_value(tmp_path: Path) -> None:
+    with pytest.raises(StashError, match="the limit depth=2000"):
+        json_of_text("[" * 2001 + "]" * 2001)
+    draft = draft_of({"a": 1}, tmp_path)
+    draft.path.write_bytes(b"\xff\xfe")
+    assert read_edit(draft) == Edit("failed", "", "the draft is not UTF-8, at byte 0; nothing is changed")
+
+
 def test_discarding_leaves_nothing(tmp_path: Path) -> None:
     draft = draft_of(1, tmp_path)
     draft.discard()
     draft.discard()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_that_is_no_json_is_refused_by_its_line():
+    with pytest.raises(StashError, match="the draft is not JSON in line 3: a comma or a closing bracket is missing"):
+        json_of_text('{\n "a": 1\n "b": 2\n}', "the draft")

@@ -12,7 +12,7 @@ from stashdbg_core.session.columns import columns_of
 from stashdbg_core.session.density import BUCKETS, Density
 from stashdbg_core.session.fields import event_fields
 from stashdbg_core.session.inspection import HEAD_BYTES, inspect_part, is_quick, whole_value
-from stashdbg_core.session.words import duration_words, moment_words, offset_words, size_words
+from stashdbg_core.session.words import duration_words, minute_words, moment_words, offset_words, size_words
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 
@@ -135,3 +135,4 @@ def test_moments_and_offsets():
     assert offset_words(float("nan")) == "+?"
     assert "no calendar" in moment_words(1e300)
     assert "no calendar" in moment_words(float("nan"))
+    assert minute_words(0.0)[:2] in ("19", "20") and minute_words(1e300) == minute_words(float("nan")) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 
@@ -71,10 +72,62 @@ def test_numbers_stay_as_spelled_and_escapes_are_read():
 
 
 def test_tags_are_told_apart():
-    lines = PayloadLines('{"$stash":"bytes","base64":"aGk="}')
+    lines = PayloadLines('{"$stash":"tuple","items":[]}')
     lines.extend(2)
     assert ('"$stash"', "tag") in lines.line(1).tokens
-    assert ('"bytes"', "tag") in lines.line(1).tokens
+    assert ('"tuple"', "tag") in lines.line(1).tokens
+
+
+def test_a_tagged_value_without_parts_is_read_as_what_it_stands_for():
+    tree = {
+        "id": {"$stash": "uuid", "value": "00000000-0000-0000-0000-000000000005"},
+        "items": [{"$stash": "bytes", "base64": "aGVsbG8KaGVsbG8="}, {"$stash": "decimal", "value": "1.50"}, 3],
+    }
+    assert shown(json.dumps(tree)) == [
+        "{",
+        "  id: 00000000-0000-0000-0000-000000000005  uuid",
+        "  items: [",
+        "    11 B  bytes",
+        "      0000  68 65 6c 6c 6f 0a 68 65  hello·he",
+        "      0008  6c 6c 6f                 llo",
+        "    1.50  decimal",
+        "    3",
+        "  ]",
+        "}",
+    ]
+
+
+def test_every_line_of_a_tagged_value_belongs_to_its_field():
+    lines = PayloadLines('{"a":[1,{"$stash":"bytes","base64":"aGVsbG8KaGVsbG8="},{"$stash":"uuid","value":"u"}],"b":0}')
+    lines.extend(20)
+    pointers = [lines.pointer(line) for line in range(lines.count)]
+    assert pointers == ["", "/a", "/a/0", "/a/1", "/a/1", "/a/1", "/a/2", "/a", "/b", ""]
+
+
+def test_many_bytes_show_their_head_and_bytes_cut_off_what_there_is():
+    whole = shown(json.dumps({"$stash": "bytes", "base64": base64.b64encode(bytes(5000)).decode()}))
+    assert (whole[0], len(whole), whole[-1].strip()) == ("5.0 kB  bytes", 18, "… 4.9 kB more")
+    cut = PayloadLines('{"$stash":"bytes","base64":"' + "QUJD" * 100 + "QU", omitted=9000)
+    cut.extend(50)
+    assert cut.complete
+    assert cut.line(0).tokens[0] == ("300 B and more", "number")
+    assert "saves all of it" in cut.line(cut.count - 1).tokens[0][0]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"$stash": "uuid"},
+        {"$stash": "uuid", "value": 5},
+        {"$stash": "uuid", "value": "u", "other": 1},
+        {"$stash": "bytes", "base64": "a"},
+        {"$stash": "bytes", "base64": "äöü="},
+        {"$stash": "timedelta", "days": 1e300, "seconds": 0, "microseconds": 0},
+        {"$stash": "of-tomorrow", "value": "u"},
+    ],
+)
+def test_what_is_not_what_its_tag_says_is_the_object_it_is(tree):
+    assert shown(json.dumps(tree, ensure_ascii=False))[1].strip() == f'"$stash": "{tree["$stash"]}"'
 
 
 @pytest.mark.parametrize(

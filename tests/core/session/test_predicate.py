@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.expressions import parse_columns
 from stashdbg_core.session.predicate import Predicate
+from stashdbg_core.session.query_operators import FLAGS, OPERATORS
 from stashdbg_core.session.tasks import Task
 from stashdbg_core.session.view import view_steps
+from stashdbg_core.store.stats import recording_stats
 
 ERROR = {"$stash": "exception", "class": "builtins:ValueError", "text": "bad Amount"}
 
@@ -89,6 +94,14 @@ def test_a_query_finds_its_events(make_run, rows, query, found):
     assert [index for index in range(len(rows)) if predicate.matches(index)] == found
 
 
+@pytest.mark.parametrize(
+    "example", [operator.example for operator in OPERATORS] + [f"is:{flag.name}" for flag in FLAGS]
+)
+def test_every_example_of_the_table_is_answered(make_run, rows, example):
+    predicate = Predicate(example, make_run(rows))
+    assert list(predicate.positions()) == [index for index in range(len(rows)) if predicate.matches(index)]
+
+
 def test_a_text_in_a_shared_piece_is_found_in_every_value_that_uses_it(make_run):
     messages = [{"role": "user", "content": f"message {n} " + "x" * 1500} for n in range(8)]
     rows = [{"channel": "llm", "value": n, "input": {"messages": messages[: n + 1]}} for n in range(8)]
@@ -113,6 +126,53 @@ def read_recording_of(text):
     from stashdbg_core.store.open import read_recording
 
     return read_recording(text.encode())
+
+
+@pytest.mark.parametrize(
+    "respell",
+    [
+        lambda text: json.dumps(json.loads(text), indent=1),
+        lambda text: json.dumps(json.loads(text), separators=(" , ", " : ")),
+        lambda text: re.sub(r'"\$stash":"(ref|list|stream)"', r'"\\u0024stash":"\1"', text),
+        lambda text: text.replace('"$stash":"ref"', '"$stash":"r\\u0065f"'),
+        lambda text: re.sub(r'{"\$stash":"ref",("ref":"[^"]*")}', r'{\1,"$stash":"ref"}', text),
+    ],
+    ids=["indented", "blanks", "escaped", "escaped letter", "another order"],
+)
+def test_another_spelling_does_not_hide_shared_pieces_and_streams(respell):
+    content = "n" * 1500
+    first = [{"c": {"$stash": "ref", "ref": "piece"}}]
+    blobs = {
+        "piece": content,
+        "first": first,
+        "second": {"$stash": "list", "parts": ["first"], "items": [{"c": "later"}]},
+        "stream": {"$stash": "stream", "kind": "sync", "chunks": [1], "times": [1], "ending": "exhausted"},
+    }
+    calls = [("first", "stream"), ("second", "first")]
+    events = [
+        {"seq": seq, "channel": "c", "key": "k", "ordinal": seq, "outcome": "return", "ref": ref, "inputRef": given}
+        for seq, (given, ref) in enumerate(calls)
+    ]
+    tree = {"version": 1, "id": "x", "events": events, "blobs": blobs, "meta": {}}
+    recording = read_recording_of(respell(json.dumps(tree, separators=(",", ":"))))
+    found = {
+        query: list(Predicate(query, recording).positions()) for query in ("input:nnn", "input:later", "is:stream")
+    }
+    assert found == {"input:nnn": [0, 1], "input:later": [1], "is:stream": [0]}
+    assert recording_stats(recording).whole_bytes > 3 * 1500
+
+
+def test_the_tags_of_shared_pieces_say_nothing(make_run):
+    messages = [{"content": f"{n}" + "x" * 1500} for n in range(3)]
+    recording = make_run([{"channel": "llm", "value": n, "input": messages[: n + 1]} for n in range(3)])
+    for word in ("null", "items", "list", "parts", "/ref/", "stash"):
+        assert list(Predicate(word, recording).positions()) == [], word
+
+
+def test_a_number_is_found_as_it_is_stored_and_shown(make_run):
+    recording = make_run([{"value": 1e22}, {"value": 2.5e-7}])
+    for query in ("1e22", "/^1e22$/", "value:2.5e-7"):
+        assert len(list(Predicate(query, recording).positions())) == 1, query
 
 
 def test_a_piece_within_itself_ends():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.session.query import parse_query
-from stashdbg_core.session.query_operators import FLAGS, OPERATORS, query_markdown
 
 
 @pytest.mark.parametrize(
@@ -76,17 +75,6 @@ def test_an_unknown_operator_is_told_its_nearest_name_and_how_to_look_for_it_as_
 )
 def test_odd_characters_are_text(text):
     assert parse_query(text).kind in ("all", "term", "and", "not")
-
-
-@pytest.mark.parametrize(
-    "example", [operator.example for operator in OPERATORS] + [f"is:{flag.name}" for flag in FLAGS]
-)
-def test_every_example_of_the_table_is_a_query(example):
-    assert parse_query(example).kind == "term"
-
-
-def test_the_page_in_the_docs_is_the_table(root):
-    assert (root / "docs" / "query.md").read_text(encoding="utf-8") == query_markdown()
 
 
 @settings(max_examples=200, deadline=None)

@@ -117,7 +117,7 @@ def test_last_is_the_call_that_gave_a_field_its_value(make_run):
     new = last(recording, 3, "/new")
     assert (new.seq, new.before, new.after, new.previous) == (3, ABSENT, None, 1)
     assert n.words(moved=True) == "/n changed from 1 to 2, in event 1"
-    assert same.words(moved=True) == "/same is list from the first call on, in event 0"
+    assert same.words(moved=True) == "/same is [1] from the first call on, in event 0"
     assert new.words(moved=False) == "/new was set, to null, by this very call"
     assert last(recording, 3, "/missing").after is ABSENT
     assert last(recording, 3, "", part="input") is None

@@ -37,6 +37,12 @@ RESPONSES = {
         {"type": "function_call", "name": "find", "arguments": "{}"},
     ]
 }
+HOSTED = {
+    "output": [
+        {"type": "web_search_call", "action": {"query": "a"}},
+        {"type": "message", "content": [{"type": "output_text", "text": "Found."}]},
+    ]
+}
 GEMINI = {
     "candidates": [{"content": {"parts": [{"text": "Ja."}, {"functionCall": {"name": "find", "args": {"q": 2}}}]}}]
 }
@@ -50,6 +56,7 @@ GEMINI = {
         (ANTHROPIC, "Let me look. · → find(q=1)"),
         (RESPONSES, "Done. · → find()"),
         (GEMINI, "Ja. · → find(q=2)"),
+        (HOSTED, 'Found. · → web_search(query="a")'),
         ({"role": "assistant", "content": "hi"}, "hi"),
         ("just text", "just text"),
         ({"odd": [1, 2], "n": None}, "odd=[1, 2], n=null"),
@@ -60,13 +67,18 @@ def test_a_model_call_shows_what_the_model_said(value, said):
 
 
 def test_a_tool_call_shows_arguments_and_result():
-    assert summary(*recorded("tool", [1, 2, 3, 4, 5], {"city": "Riga"})) == 'city="Riga" → [5 items]'
+    assert summary(*recorded("tool", [1, 2, 3, 4, 5], {"city": "Riga"})) == "Riga → [5 items]"
+
+
+def test_what_holds_nothing_is_no_blank_row():
+    assert summary(*recorded("state", {}, None)) == "{}"
+    assert summary(*recorded("tool", "Rome", {})) == "Rome"
 
 
 def test_a_value_that_a_program_asked_for_stands_before_the_place_it_asked_at():
     given = {"lane": None, "site": "agent.py:12 plan", "soft": True}
     assert summary(*recorded("clock", 12.5, given)) == "12.5 · agent.py:12 plan"
-    assert summary(*recorded("tool", 12.5, {"site": "Oslo"})) == 'site="Oslo" → 12.5'
+    assert summary(*recorded("tool", 12.5, {"site": "Oslo"})) == "Oslo → 12.5"
 
 
 @pytest.mark.parametrize(
@@ -176,15 +188,34 @@ def test_no_tree_breaks_a_summary_or_its_width(tree, channel, outcome, width):
 @pytest.mark.parametrize(
     ("given", "value", "said"),
     [
-        ({"q": "a"}, "ok", 'q="a" → ok'),
+        ({"q": "a"}, "ok", "a → ok"),
+        ({"q": "", "n": 3, "all": True, "in": None}, "", 'q="", n=3, all=true'),
+        ({"argv": ["git", "log", "--oneline", "-n", "5"], "cwd": None}, "", "git log --oneline -n 5"),
+        ({"ids": [], "to": {}, "in": [1, 2]}, "", "in=[1, 2]"),
         ({"command": "ls -la /srv/shop", "description": "List"}, "", "ls -la /srv/shop, List"),
         ({"command": "ls -la /srv/shop", "n": 1}, "3 files", "ls -la /srv/s… → 3 files"),
         ({"command": "ls -la /srv/shop/files/of/this/month"}, "3 files", "ls -la /srv/s… → 3 files"),
     ],
 )
-def test_what_a_tool_was_asked_takes_the_room_of_its_argument_names(given, value, said):
+def test_a_tool_was_asked_its_texts_and_by_name_what_says_nothing_alone(given, value, said):
     recording, event = recorded("tool", value, given)
     assert summary(recording, event, 42) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "cut"),
+    [
+        ({"order": "L-48", "amount": 129.35}, "L-48, amount=…"),
+        ({"order": "L-48 at 12,345.5 EUR"}, "L-48 at …"),
+        ({"took": 1.5e-17, "n": 1}, "took=1.5e-17, …"),
+        ({"at": "a", "took": 1.25e-17}, "a, took=…"),
+        ({"id": "9f1717470ad1d74756"}, "9f1717470ad1d7…"),
+        ({"hex": "1" * 60}, "11111111111111…"),
+    ],
+)
+def test_no_row_shows_half_a_number(given, cut):
+    recording, event = recorded("tool", "", given)
+    assert summary(recording, event, 15) == cut
 
 
 def test_a_prompt_is_what_its_user_wrote():
