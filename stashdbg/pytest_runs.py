@@ -19,6 +19,7 @@ import pytest
 
 from stashdbg import DivergenceReport, ErrorCode, Stash, StashError
 from stashdbg_core.sanitize import sanitize_line, shorten
+from stashdbg_core.session.words import counted
 from stashdbg_core.store.atomic import safe_file_name
 
 _REPLAY_OPTIONS = ("match", "strict", "on_divergence", "ignore", "types", "redact")
@@ -105,7 +106,7 @@ class TestRun:
         if self.outcome == "passed":
             count = len(self.stash.recording().events)
             os.replace(kept, os.path.realpath(self.target))
-            return f"{self._shown(self.target)}: {count} calls of {sanitize_line(self.item.nodeid)}"
+            return f"{self._shown(self.target)}: {counted(count, 'call')} of {sanitize_line(self.item.nodeid)}"
         if self.outcome == "skipped":
             with suppress(FileNotFoundError):
                 kept.unlink()

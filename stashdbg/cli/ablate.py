@@ -17,11 +17,11 @@ from stashdbg.cli.experiments import (
     SecretOption,
     YesOption,
     agreed,
-    checked_calls,
     checked_jobs,
     clip,
     folder_of,
     progress_of,
+    settings_of,
     show_plan,
 )
 from stashdbg.cli.json_out import json_text
@@ -68,26 +68,21 @@ def command(
     """Take out one earlier output of the slice that `why` shows at a time, run again, and say what that changes."""
     from stashdbg_core.errors import invalid_input
     from stashdbg_core.programs.experiments.ablate import ablate, plan_ablation
-    from stashdbg_core.programs.experiments.trials import Settings, Trials
+    from stashdbg_core.programs.experiments.trials import Trials
     from stashdbg_core.programs.runs.rerunning import command_of
-    from stashdbg_core.programs.tapes.secrets import secrets_of
-    from stashdbg_core.redact.user_rules import rule_set
 
     if not at:
         raise invalid_input("no call was named", hint="give --at SEQ; `stashdbg show FILE` lists them")
     folder = folder_of(file, output, "ablation")
     trials = Trials(jobs=checked_jobs(jobs))
     recording = load_recording(file, limit)
-    secrets = secrets_of(secret or ())
+    settings = settings_of(None, secret, max_calls, ignore, rules)
     started = command_of(recording, program or ())
     plan = plan_ablation(recording, started, at, pointer=pointer, part=part, times=times, only=only or ())
     if dry_run:
         return show_plan(plan, as_json=as_json)
     if plan.candidates and not yes and not agreed(plan.lines()):
         return exit_codes.OK
-    settings = Settings(
-        secrets=secrets, ignore=tuple(ignore or ()), rules=rule_set(rules), max_calls=checked_calls(max_calls)
-    )
     with progress_of("running") as progress:
         found = ablate(plan, folder, trials=trials, progress=progress, settings=settings)
     if as_json:

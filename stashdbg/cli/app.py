@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from stashdbg.cli import console, exit_codes
 from stashdbg.cli.plain_record import plain_record
 from stashdbg_core.errors import ErrorCode, StashError
+from stashdbg_core.sanitize import shorten
 
 if TYPE_CHECKING:
     from stashdbg_core.programs.runs.head_start import HeadStart
 
 TRACEBACK_VARIABLE = "STASHDBG_TRACEBACK"
 _NAME = "stashdbg"
+_NAME_SHOWN = 200
 
 
 def run(arguments: Sequence[str] | None = None, begun: HeadStart | None = None) -> int:
@@ -49,7 +51,7 @@ def run(arguments: Sequence[str] | None = None, begun: HeadStart | None = None) 
     except StashError as error:
         return _report(_error_tree(str(error.code), error.message, error.hint), exit_codes.exit_code_of(error), as_json)
     except OSError as error:
-        where = "" if error.filename is None else f": {os.fsdecode(error.filename)}"
+        where = "" if error.filename is None else f": {shorten(os.fsdecode(error.filename), _NAME_SHOWN)}"
         message = f"{error.strerror or type(error).__name__}{where}"
         return _report(_error_tree(ErrorCode.NOT_FOUND, message), exit_codes.NO_INPUT, as_json)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a traceback could show recorded secrets

@@ -36,7 +36,7 @@ COMMANDS: dict[str, Entry] = {
         _LOOK,
         "stashdbg.cli.open",
         "Open in the debugger; without a terminal, list the events.",
-        ("stashdbg run.json", "stashdbg open traces.jsonl --run 2 --theme light"),
+        ("stashdbg run.json", "stashdbg runs/", "stashdbg open traces.jsonl --run 2 --theme light"),
     ),
     "show": Entry(
         _LOOK,

@@ -81,7 +81,10 @@ def lines(rows: Iterable[Sequence[Part]]) -> None:
     """
     coloured = colour(sys.stdout)
     for parts in rows:
-        _put("".join([_rendered(part, coloured) for part in parts]) + "\n")
+        text = "".join([part if isinstance(part, str) else part.text for part in parts])
+        if coloured or not (text.isascii() and text.isprintable()):  # else there is nothing to make safe
+            text = "".join([_rendered(part, coloured) for part in parts])
+        _put(text + "\n")
 
 
 def ascii_text(text: str) -> None:

@@ -12,7 +12,7 @@ from stashdbg.cli.console import Styled
 from stashdbg.cli.experiments import checked_calls
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT, load_recording
-from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption
+from stashdbg.cli.options import FileArgument, ForceOption, JsonOption, LimitOption, output_file
 from stashdbg.cli.plain_record import DEFAULT_OUTPUT
 from stashdbg.cli.program_words import confirmed, narrate_error, narrate_recording, narrate_report, say
 from stashdbg.cli.programs import (
@@ -37,7 +37,9 @@ def command(
     program: CommandArgument = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="The file to write; FILE-run.json if not given."),
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="The file to write; FILE-run.json if not given.", callback=output_file
+        ),
     ] = None,
     rerun: RerunOption = None,
     secret: SecretOption = None,
@@ -104,16 +106,18 @@ def _show(known: Preview, *, as_json: bool) -> None:
 
 def _ended(run: ProgramRun, *, as_json: bool) -> int:
     """Say how it went; a program that parted from the recording before the fork point did not run on."""
+    from stashdbg_core.programs.runs.program_run import not_reached, unhooked
+
     result = run.wait()
     if not result.hooked:
-        from stashdbg_core.programs.runs.program_run import unhooked
-
-        narrate_error(unhooked(run.command))
+        narrate_error(unhooked(run.command), as_json=as_json)
         return exit_codes.DIFFERENT
     report = result.report
     assert report is not None
     parted = any(divergence.kind != "missing-call" for divergence in report.divergences)
     code = exit_codes.DIFFERENT if parted else result.exit_code
+    if result.unreached is not None:
+        code = code or exit_codes.DIFFERENT
     if as_json:
         tree = {**report.to_json(), "file": None if result.path is None else str(result.path), "exitCode": code}
         console.ascii_text(json_text(tree) + "\n")
@@ -121,7 +125,9 @@ def _ended(run: ProgramRun, *, as_json: bool) -> int:
     if report.divergences:
         narrate_report(report, stopped=result.stopped)
     else:
-        console.narrate(Styled("stashdbg: ", "bold"), f"{report.matched:,} served, {report.live:,} live")
+        console.narrate(Styled("stashdbg: ", "bold"), f"{report.matched:,} served, {report.live_words}")
+    if result.unreached is not None:
+        narrate_error(not_reached(result.unreached))
     if result.path is not None:
         narrate_recording(result.path, result)
     return code

@@ -13,7 +13,7 @@ from stashdbg.cli.json_out import json_text
 from stashdbg.cli.listing import payload_problems
 from stashdbg.cli.loading import limits_of, load_recording
 from stashdbg.cli.notes import narrate_notes, note_message
-from stashdbg.cli.options import ExplainOption, ForceOption, JsonOption, LimitOption, RunOption
+from stashdbg.cli.options import ExplainOption, ForceOption, JsonOption, LimitOption, RunOption, output_file
 from stashdbg_core.canonical import Json
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.formats.explain import explain as explained
@@ -26,7 +26,13 @@ def command(
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="The file to write; with --explain none is needed."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The file to write; with --explain none is needed.",
+            callback=output_file,
+        ),
     ] = None,
     run: RunOption = None,
     all_runs: Annotated[bool, typer.Option("--all-runs", help="Write every run of the file: OUT-1, OUT-2, ….")] = False,
@@ -77,7 +83,7 @@ def _write(recording: Recording, target: Path, force: bool) -> tuple[Path, list[
 
 def _targets(source: str, output: Path | None, limit: list[str] | None) -> list[tuple[str, Path | None]]:
     """Return the name of every run of a file, and where it goes."""
-    from stashdbg_core.report.opening import recording_paths
+    from stashdbg_core.opening.files import recording_paths
 
     names = recording_paths(Path(source), limits=limits_of(limit))
     if output is None or len(names) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,16 +28,18 @@ def command(
         bool, typer.Option("--all", help="Print every change, however long, and measured values too.")
     ] = False,
     align: Annotated[
-        str,
-        typer.Option("--align", metavar="RULE", help="Pair events by content or by identity (channel, key, ordinal)."),
+        Literal["content", "identity"],
+        typer.Option(
+            "--align", metavar="content|identity", help="How events are paired; identity is channel, key and ordinal."
+        ),
     ] = "content",
     theme: ThemeOption = None,
     limit: LimitOption = None,
 ) -> int:
     """Show or print where two recordings differ, and why; exit 1 if they do."""
     if not (as_json or text or explain or everything) and all(map(os.path.isfile, (a, b))) and has_screen():
-        return _show_screen(a, b, _rule(align), theme, limit)
-    return diff_files(a, b, as_json=as_json, explain=explain, everything=everything, align=_rule(align), limit=limit)
+        return _show_screen(a, b, align, theme, limit)
+    return diff_files(a, b, as_json=as_json, explain=explain, everything=everything, align=align, limit=limit)
 
 
 def diff_files(
@@ -80,11 +82,3 @@ def _show_screen(a: str, b: str, align: AlignMode, theme: str | None, limit: lis
 
     found = run_diff(Path(a), Path(b), limits=limits_of(limit), theme=theme, align=align)
     return exit_codes.INTERRUPTED if found is None else found
-
-
-def _rule(word: str) -> AlignMode:
-    if word == "content":
-        return "content"
-    if word == "identity":
-        return "identity"
-    raise invalid_input(f"--align {word[:40]!r} is no rule", hint="give content or identity")

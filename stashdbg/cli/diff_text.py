@@ -22,7 +22,7 @@ from stashdbg_core.session import gist
 from stashdbg_core.session.diff_words import cause_words, envelope_words, measured_words
 from stashdbg_core.session.summary import outcome_word, summary
 from stashdbg_core.session.words import counted
-from stashdbg_core.tags import EXCEPTION, STREAM
+from stashdbg_core.tags import EXCEPTION, STREAM, tag_of
 
 _ROWS, _RUN, _CHANGES, _LINES = 200, 8, 12, 12
 """Events, events of one kind in a row, changes of an event, and lines of a changed text that are printed."""
@@ -158,7 +158,7 @@ def _print_change(change: FieldChange, *, everything: bool) -> None:
 
 def special_text(tree: object, width: int) -> str | None:
     """Return an error or a stream in words; None for any other value."""
-    tag = gist.tag_of(tree) if isinstance(tree, dict) else None
+    tag = tag_of(tree)
     if tag == EXCEPTION:
         return gist.error(tree, width)
     return f"a stream: {gist.stream(tree, width - 10)}" if tag == STREAM else None

@@ -33,11 +33,13 @@ def edited_override(edit: ForkEdit) -> Override | None:
     """Let the user edit an event's outcome; return what it is now, None if it is as recorded.
 
     Raises:
-        StashError: ``ERR_INVALID_INPUT``: there is no editor, it failed, or the text is no value that fits. The text is
-            kept, and the hint says where.
+        StashError: ``ERR_INVALID_INPUT``: there is no editor or no terminal for one, it failed, or the text is no value
+            that fits. A text is kept, and the hint says where.
     """
     words = editor_command(os.environ)
     if not names_editor(os.environ):
+        if not (console.is_terminal(sys.stdin) and console.is_terminal(sys.stdout)):
+            raise invalid_input("there is no terminal to edit on", hint="give --set or --set-file, or set EDITOR")
         console.narrate(f"EDITOR is not set: {words[0]} edits it{_WAY_OUT.get(words[0], '')}")
     draft = edit.draft()
     try:

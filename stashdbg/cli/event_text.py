@@ -26,9 +26,9 @@ def print_event(recording: Recording, event: RecordedEvent, columns: Sequence[Co
     console.line(Styled(f"event {event.seq}", "bold"), f" of {recording.id}")
     for field in event_fields(recording, event):
         text: console.Part = Styled(field.text, "error") if field.kind == "problem" else field.text
-        console.line(_INDENT, Styled(field.name.ljust(_NAMES), "dim"), text)
+        console.line(_INDENT, Styled(f"{field.name:<{_NAMES - 1}} ", "dim"), text)
     for column in columns:
-        console.line(_INDENT, Styled(column.name.ljust(_NAMES), "dim"), column.text(recording, event, 400))
+        console.line(_INDENT, Styled(f"{column.name:<{_NAMES - 1}} ", "dim"), column.text(recording, event, 400))
     if event.input_ref is not None:
         _print_payload(recording, "input", event.input_ref)
     if event.ref:

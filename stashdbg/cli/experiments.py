@@ -22,7 +22,7 @@ from stashdbg_core.errors import invalid_input
 if TYPE_CHECKING:
     from stashdbg_core.programs.experiments.ablate import AblationPlan
     from stashdbg_core.programs.experiments.sweep import Plan
-    from stashdbg_core.programs.experiments.trials import Progress
+    from stashdbg_core.programs.experiments.trials import Progress, Settings
 
 JobsOption: TypeAlias = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", help="How many runs at once; by default up to 4.")
@@ -92,6 +92,32 @@ def checked_calls(calls: int) -> int:
     if calls < 0:
         raise invalid_input("--max-calls is 0 or more", hint=f"leave it out for {MAX_CALLS:,}")
     return calls
+
+
+def settings_of(
+    rerun: list[str] | None,
+    secret: list[str] | None,
+    max_calls: int,
+    ignore: list[str] | None,
+    rules: str | None,
+) -> Settings:
+    """Return what the options say of the calls of all runs.
+
+    Raises:
+        StashError: One of them does.
+    """
+    from stashdbg_core.programs.experiments.trials import Settings
+    from stashdbg_core.programs.runs.rerunning import rerun_of
+    from stashdbg_core.programs.tapes.secrets import secrets_of
+    from stashdbg_core.redact.user_rules import rule_set
+
+    return Settings(
+        rerun=rerun_of(rerun or ()),
+        secrets=secrets_of(secret or ()),
+        ignore=tuple(ignore or ()),
+        rules=rule_set(rules),
+        max_calls=checked_calls(max_calls),
+    )
 
 
 def folder_of(file: str, output: str | None, word: str) -> Path:

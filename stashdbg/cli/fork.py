@@ -11,7 +11,7 @@ import typer
 from stashdbg.cli import console
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import STANDARD_INPUT, load_recording, own_name
-from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption
+from stashdbg.cli.options import FileArgument, JsonOption, LimitOption, RunOption, output_file
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.session.words import counted
 
@@ -41,7 +41,13 @@ def command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is served and what goes live.")] = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="The file to write; FILE-fork.json if not given."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The file to write; FILE-fork.json if not given.",
+            callback=output_file,
+        ),
     ] = None,
     as_json: JsonOption = False,
     limit: LimitOption = None,

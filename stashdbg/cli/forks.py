@@ -18,7 +18,7 @@ from stashdbg_core.session.branches import BranchLine, branch_lines
 
 _NAME = 60
 _LEAST = 12
-"""Cells of an id that are shown, however narrow the screen."""
+"""Cells below which an id is left out."""
 
 
 def command(
@@ -45,6 +45,7 @@ def _parts(line: BranchLine, wide: int) -> list[console.Part]:
     filled = name + " " * (wide - cell_len(name))
     if line.branch.file is None:
         return [Styled(filled, "bold"), Styled(f"  {line.words}", "warning")]
-    said = f"  {line.words}  "
-    room = max(console.width() - cell_len(line.lead + filled + said), _LEAST)
-    return [Styled(filled, "bold"), said, Styled(clip(line.branch.id, min(room, _NAME)), "dim")]
+    said = f"  {line.words}"
+    room = console.width() - cell_len(line.lead + filled + said) - 2
+    shown = clip(line.branch.id, min(room, _NAME)) if room >= _LEAST else ""
+    return [Styled(filled, "bold"), said, Styled(f"  {shown}" if shown else "", "dim")]

@@ -40,14 +40,14 @@ def load_recording(file: str, settings: Sequence[str] | None = None, run: int | 
     Raises:
         StashError: It cannot be read, is not a recording, or holds several.
     """
-    from stashdbg_core.report.opening import only
+    from stashdbg_core.opening.files import only
 
     return only(load_recordings(file, settings, run), file)
 
 
 def load_recordings(file: str, settings: Sequence[str] | None = None, run: int | None = None) -> tuple[Recording, ...]:
     """Open every recording of a file: one, or those of a bug report; see ``load_recording``."""
-    from stashdbg_core.report.opening import open_all, read_all
+    from stashdbg_core.opening.files import open_all, read_all
     from stashdbg_core.store.source import BytesSource
 
     limits = limits_of(settings)
@@ -63,7 +63,15 @@ def load_recordings(file: str, settings: Sequence[str] | None = None, run: int |
 
 
 def named(file: str, run: int | None) -> Path:
-    """Return the name of one run of a file, or of the file."""
+    """Return the name of one run of a file, or of the file.
+
+    Raises:
+        StashError: ``ERR_INVALID_INPUT``: there is no name.
+    """
+    if not file:
+        from stashdbg_core.errors import invalid_input
+
+        raise invalid_input("the name of the file is empty", hint="name a recording")
     return Path(file) if run is None else Path(file) / str(run)
 
 
@@ -78,7 +86,7 @@ def refuse_foreign(file: str, what: str) -> None:
         StashError: ``ERR_INVALID_INPUT``: it is another tool's; otherwise as ``load_recording``.
     """
     from stashdbg_core.errors import invalid_input
-    from stashdbg_core.report.opening import held_in
+    from stashdbg_core.opening.files import held_in
 
     known = held_in(Path(file)).format
     if known is not None:

@@ -23,7 +23,8 @@ def command(
 ) -> int:
     """Open recordings in the debugger; without a terminal, list their events.
 
-    Without a file: what was opened lately, and the sessions of agents nearby.
+    Of a folder: what lies in it, to choose from. Without a file: what was opened lately, and the sessions of agents
+    nearby.
     """
     if not files:
         return choose(theme, limit)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from stashdbg.cli import console
 from stashdbg.cli.loading import STANDARD_INPUT, limits_of, load_recording, load_recordings, named
-from stashdbg_core.errors import invalid_input
+from stashdbg_core.errors import invalid_input, not_found
+from stashdbg_core.sanitize import shorten
 
 
 def open_files(
@@ -19,11 +20,16 @@ def open_files(
     limit: list[str] | None = None,
     run: int | None = None,
 ) -> int:
-    """Open the screen if there is a terminal that can show it, else print.
+    """Open the screen if there is a terminal that can show it, else print; of a folder of runs, offer or list them.
 
     Raises:
         StashError: A file cannot be read or is not a recording, or ``--json`` was asked for several.
     """
+    if len(files) == 1 and run is None and os.path.isdir(files[0]):
+        from stashdbg_core.opening.folder import is_folder_of_runs
+
+        if is_folder_of_runs(Path(files[0])):
+            return _open_folder(Path(files[0]), as_json=as_json, theme=theme, limit=limit)
     if as_json:
         if len(files) > 1:
             raise invalid_input("--json prints one object, so it takes one file", hint="run it once for each file")
@@ -31,6 +37,8 @@ def open_files(
 
         print_json(load_recording(files[0], limit, run))
         return 0
+    if files.count(STANDARD_INPUT) > 1:
+        raise invalid_input("standard input holds one recording", hint="name a file for the other")
     if has_screen() and STANDARD_INPUT not in files:
         return _open_screen([named(file, run) for file in files], theme, limit)
     from stashdbg.cli.listing import print_listing
@@ -48,7 +56,8 @@ def has_screen() -> bool:
     if os.environ.get("CI") or not all(map(console.is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         return False
     if console.is_dumb():
-        console.narrate("this terminal cannot show the debugger (TERM=dumb); here is the plain listing")
+        why = "TERM=dumb" if os.environ.get("TERM") else "TERM is not set"
+        console.narrate(f"this terminal cannot show the debugger ({why}); here is the plain listing")
         return False
     return True
 
@@ -60,12 +69,32 @@ def _open_screen(paths: list[Path], theme: str | None, limit: list[str] | None) 
     limits = limits_of(limit)
     for path in paths:
         if not (path.is_file() and is_native(FileSource(path).read_at(0, HEAD))):
-            from stashdbg_core.report.opening import refuse_unknown  # what is ours needs none of it
+            from stashdbg_core.opening.files import refuse_unknown  # what is ours needs none of it
 
             refuse_unknown(path, limits=limits)
     from stashdbg_tui.app import run
 
     return run(paths, limits=limits, theme=theme)
+
+
+def _open_folder(folder: Path, *, as_json: bool, theme: str | None, limit: list[str] | None) -> int:
+    """Offer the runs of a folder on the screen; without one, list them.
+
+    Raises:
+        StashError: ``ERR_NOT_FOUND``: there is none in it.
+    """
+    if not as_json and has_screen():
+        from stashdbg_tui.app import run
+
+        return run([], limits=limits_of(limit), theme=theme, folder=folder)
+    from stashdbg.cli.recent import print_found
+    from stashdbg_core.opening.folder import runs_in_folder
+
+    found = runs_in_folder(folder, limits_of(limit))
+    if not found and not as_json:
+        raise not_found(f"{shorten(str(folder), 400)} holds nothing that can be opened", hint="name a recording")
+    print_found(found, as_json=as_json)
+    return 0
 
 
 def choose(theme: str | None = None, limit: list[str] | None = None) -> int:

@@ -1,6 +1,7 @@
 """A JSON tree laid out for reading, line by line, at any depth and size.
 
-Text with line feeds is printed as the lines it is, so this is for eyes; programs read ``--json``.
+Text with line feeds is printed as the lines it is, and a tagged value without parts as what it stands for, so this is
+for eyes; programs read ``--json``.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stashdbg.cli.console import Part, Styled
+from stashdbg.cli.console import Part, Style, Styled
 from stashdbg_core.canonical import Json, SpelledNumber, stored_form
+from stashdbg_core.session.lines import Token
+from stashdbg_core.session.scalars import read_scalar
 
 _INDENT = "  "
+_STYLES: dict[str, Style] = {"string": "string", "number": "number", "literal": "literal", "note": "dim"}
 
 
 def pretty_lines(tree: Json, indent: str = "") -> Iterator[list[Part]]:
@@ -34,7 +38,13 @@ def pretty_lines(tree: Json, indent: str = "") -> Iterator[list[Part]]:
             line = [indent + _INDENT * (len(pending) - 1)]
         if key:
             line += [Styled(key, "key"), ": "]
-        if isinstance(value, dict | list) and value:
+        scalar = read_scalar(value) if isinstance(value, dict) else None
+        if scalar is not None:
+            line += [*_styled(scalar.tokens), comma]
+            for row in scalar.dump_lines:
+                yield line
+                line = [indent + _INDENT * len(pending), *_styled(row)]
+        elif isinstance(value, dict | list) and value:
             opening, closing = "{}" if isinstance(value, dict) else "[]"
             line.append(opening)
             closers.append(closing + comma)
@@ -47,6 +57,10 @@ def pretty_lines(tree: Json, indent: str = "") -> Iterator[list[Part]]:
                 line = [indent + _INDENT * len(pending)]
             line += [last, comma]
     yield line
+
+
+def _styled(tokens: list[Token]) -> list[Part]:
+    return [Styled(text, _STYLES[kind]) if kind in _STYLES else text for text, kind in tokens]
 
 
 def _members(tree: dict[str, Json]) -> Iterator[tuple[str, Json, str]]:

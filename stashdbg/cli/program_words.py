@@ -13,6 +13,8 @@ from stashdbg_core.sanitize import shorten
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stashdbg_core.canonical import Json
+    from stashdbg_core.programs.runs.counts import RunCounts
     from stashdbg_core.programs.runs.program_run import RunResult
     from stashdbg_core.replay import DivergenceReport
 
@@ -34,8 +36,14 @@ def narrate_report(report: DivergenceReport, *, stopped: bool) -> None:
         console.narrate(line)
 
 
-def narrate_error(error: StashError) -> None:
+def narrate_error(error: StashError, *, as_json: bool = False) -> None:
     """Write an error that does not end the command."""
+    if as_json:
+        from stashdbg.cli.json_out import json_text
+
+        tree: dict[str, Json] = {"code": str(error.code), "message": error.message, "hint": error.hint}
+        console.narrate(json_text({"error": tree}))
+        return
     parts = [error.message.rstrip("."), error.hint or ""]
     console.narrate(Styled("stashdbg: ", "error"), "; ".join(part for part in parts if part))
 
@@ -48,11 +56,24 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def print_recording(path: Path, result: RunResult) -> None:
+    """Write what the recording of a run is called and holds, as one JSON object."""
+    from stashdbg.cli.json_out import json_text
+
+    counts = _counts(path, result).to_json()
+    tree: dict[str, Json] = {"file": str(path), **counts, "lost": result.lost, "exitCode": result.exit_code}
+    console.ascii_text(json_text(tree) + "\n")
+
+
 def narrate_recording(path: Path, result: RunResult) -> None:
     """Name the recording of a run, and say in a line what is in it, and what is not."""
+    words = _counts(path, result).words()
+    lost = f", {result.lost:,} more NOT recorded" if result.lost else ""
+    console.narrate(Styled("stashdbg: ", "bold"), f"{path}: {words}{lost}")
+
+
+def _counts(path: Path, result: RunResult) -> RunCounts:
     from stashdbg_core.programs.runs.counts import run_counts
     from stashdbg_core.store.open import open_recording
 
-    words = run_counts(open_recording(path), result.notes).words()
-    lost = f", {result.lost:,} more NOT recorded" if result.lost else ""
-    console.narrate(Styled("stashdbg: ", "bold"), f"{path}: {words}{lost}")
+    return run_counts(open_recording(path), result.notes)

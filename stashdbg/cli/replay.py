@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,16 +15,13 @@ from stashdbg.cli.options import FileArgument, JsonOption, LimitOption
 from stashdbg.cli.program_words import narrate_error, narrate_report, say
 from stashdbg.cli.programs import CommandArgument, IgnoreOption
 from stashdbg.cli.redaction import RulesOption
-from stashdbg_core.errors import invalid_input
-
-_CHOICES = ("stop", "collect")
 
 
 def command(
     file: FileArgument,
     program: CommandArgument = None,
     on_divergence: Annotated[
-        str,
+        Literal["stop", "collect"],
         typer.Option("--on-divergence", metavar="stop|collect", help="End at the first divergence, or find all."),
     ] = "stop",
     times: SeveralOption = None,
@@ -44,8 +41,6 @@ def command(
     from stashdbg_core.programs.runs.rerunning import command_of, replay_program
     from stashdbg_core.redact.user_rules import rule_set
 
-    if on_divergence not in _CHOICES:
-        raise invalid_input(f"--on-divergence takes {' or '.join(_CHOICES)}", hint="leave it out to stop at the first")
     recording = load_recording(file, limit)
     if times is not None or live or jobs is not None:
         from stashdbg.cli.doctor import diagnose
@@ -57,7 +52,7 @@ def command(
     run = replay_program(
         recording,
         command_of(recording, program or ()),
-        on_divergence="collect" if on_divergence == "collect" else "stop",
+        on_divergence=on_divergence,
         ignore=ignore or (),
         rules=rule_set(rules),
         say=say,
@@ -68,7 +63,7 @@ def command(
     report = result.report
     assert report is not None
     if not result.hooked:
-        narrate_error(unhooked(run.command))
+        narrate_error(unhooked(run.command), as_json=as_json)
         return exit_codes.DIFFERENT
     code = exit_codes.DIFFERENT if result.diverged else result.exit_code
     if as_json:

@@ -15,7 +15,7 @@ from stashdbg.cli.cells import clip
 from stashdbg.cli.console import Styled
 from stashdbg.cli.json_out import json_text
 from stashdbg.cli.loading import load_recordings
-from stashdbg.cli.options import ForceOption, JsonOption, LimitOption, RunOption
+from stashdbg.cli.options import ForceOption, JsonOption, LimitOption, RunOption, output_file
 from stashdbg.cli.redaction import PiiOption, RulesOption
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.redact.user_rules import rule_set
@@ -41,7 +41,13 @@ def command(
     actual: Annotated[str, typer.Option("--actual", metavar="TEXT", help="What happened instead.")] = "",
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT.zip", help="The archive; named by date and title if not given."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT.zip",
+            help="The archive; named by date and title if not given.",
+            callback=output_file,
+        ),
     ] = None,
     repo: Annotated[
         str | None,

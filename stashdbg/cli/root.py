@@ -12,8 +12,10 @@ from stashdbg.cli import console, exit_codes
 from stashdbg.cli.group import HELP_OPTIONS, StashGroup
 from stashdbg_core import __version__
 from stashdbg_core.errors import StashError, invalid_input
+from stashdbg_core.sanitize import shorten
 
 NAME = "stashdbg"
+_WORD_SHOWN = 60
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _EPILOG = """A file instead of a command opens it: stashdbg run.json
 
@@ -88,5 +90,21 @@ def run_parsed(args: list[str]) -> int:
 def _usage_error(error: Any) -> StashError:
     ctx = getattr(error, "ctx", None)
     hint = f"`{ctx.command_path} --help` says how to use it" if ctx is not None else None
-    message = str(error.format_message())
+    message = _wrong_value(error) or str(error.format_message()).rstrip(".")
     return invalid_input(message[:1].lower() + message[1:], hint=hint)
+
+
+def _wrong_value(error: Any) -> str | None:
+    """Return what an option takes instead of the word it was given; None where the parser's own words will do."""
+    param, faults = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
+    if param is None or faults is None:
+        return None
+    fault = faults()[0]
+    name, given = param.opts[0], repr(shorten(str(fault["input"]), _WORD_SHOWN))
+    if fault["type"].startswith("int_"):
+        return f"{name} takes a whole number, not {given}"
+    if fault["type"] == "greater_than_equal":
+        return f"{name} takes {fault['ctx']['ge']} or more, not {given}"
+    if param.metavar and "|" in param.metavar:
+        return f"{name} takes {param.metavar.replace('|', ' or ')}, not {given}"
+    return None

@@ -45,7 +45,8 @@ def command(file: FileArgument, as_json: JsonOption = False, limit: LimitOption 
     if facts["usage"]:
         _print_usage(facts["usage"])
     console.line()
-    console.line(f"{facts['blobs']:,} values, {size_words(facts['bytes'])}")
+    about = "; the largest, and the first event that needs each" if facts.get("biggestBlobs") else ""
+    console.line(f"{facts['blobs']:,} values, {size_words(facts['bytes'])}{about}")
     for blob in facts.get("biggestBlobs", ()):
         owner = f"  event {blob['seq']}  {blob['channel']} {blob['key']}" if blob.get("seq") is not None else ""
         console.line(f"{size_words(blob['bytes']):>9}{clip(owner, 80)}")

@@ -18,12 +18,12 @@ from stashdbg.cli.experiments import (
     SecretOption,
     YesOption,
     agreed,
-    checked_calls,
     checked_jobs,
     clip,
     folder_of,
     progress_of,
     run_numbers,
+    settings_of,
     show_plan,
 )
 from stashdbg.cli.json_out import json_text
@@ -68,34 +68,25 @@ def command(
 ) -> int:
     """Run a fork on many times, each as `continue` does, and group the runs that end alike, the largest group first."""
     from stashdbg_core.programs.experiments.sweep import plan_sweep, sweep
-    from stashdbg_core.programs.experiments.trials import Settings, Trials
-    from stashdbg_core.programs.runs.rerunning import command_of, rerun_of
-    from stashdbg_core.programs.tapes.secrets import secrets_of
-    from stashdbg_core.redact.user_rules import rule_set
+    from stashdbg_core.programs.experiments.trials import Trials
+    from stashdbg_core.programs.runs.rerunning import command_of
 
     folder = folder_of(file, output, "sweep")
     trials = Trials(jobs=checked_jobs(jobs))
     recording = load_recording(file, limit)
-    again, secrets = rerun_of(rerun or ()), secrets_of(secret or ())
+    settings = settings_of(rerun, secret, max_calls, ignore, rules)
     plan = plan_sweep(
         recording,
         command_of(recording, program or ()),
         values=_values(values, value_file),
         times=times,
-        rerun=again,
-        filled=tuple(secrets.placeholders),
+        rerun=settings.rerun,
+        filled=tuple(settings.secrets.placeholders) if settings.secrets else (),
     )
     if dry_run:
         return show_plan(plan, as_json=as_json)
     if not yes and not agreed(plan.lines()):
         return exit_codes.OK
-    settings = Settings(
-        rerun=again,
-        secrets=secrets,
-        ignore=tuple(ignore or ()),
-        rules=rule_set(rules),
-        max_calls=checked_calls(max_calls),
-    )
     with progress_of("running") as progress:
         found = sweep(plan, folder, trials=trials, progress=progress, settings=settings)
     return _ended(found, as_json=as_json)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _SHOWN = 2
 """Pieces of evidence a link shows."""
 _INDENT = 6
+_POINTER = 44
+_LEAST = 12
+"""Cells a pointer and the text at its end have, however narrow the screen."""
 
 
 def command(
@@ -97,9 +100,9 @@ def _print_link(link: Link) -> None:
     lead = " " * _INDENT
     for number, evidence in enumerate(link.evidence[:_SHOWN]):
         target = f"→ {link.to}" if not number else " " * (len(str(link.to)) + 2)
-        where = _where(evidence)
         words = f"  {evidence.words}"
-        room = max(console.width() - len(lead) - len(target) - len(words) - len(where) - 4, 12)
+        where = _where(evidence, console.width() - len(lead) - len(target) - len(words) - _LEAST)
+        room = max(console.width() - len(lead) - len(target) - len(words) - len(where) - 2, _LEAST)
         text = f"  {clip(evidence.text, room)}" if evidence.text else ""
         console.line(lead, Styled(target, "bold"), words, Styled(where, "dim"), text)
     left = link.more + max(len(link.evidence) - _SHOWN, 0)
@@ -107,7 +110,9 @@ def _print_link(link: Link) -> None:
         console.line(lead, " " * (len(str(link.to)) + 2), Styled(f"  and {left} more", "dim"))
 
 
-def _where(evidence: Evidence) -> str:
+def _where(evidence: Evidence, room: int) -> str:
+    """Return where both ends of a link stand, in about this many cells."""
     if evidence.kind == "order only":
         return "  the call right before in this lane"
-    return f"  {clip(evidence.source, 44) or 'value'} → {clip(evidence.sink, 44) or 'input'}"
+    each = min(max((room - 7) // 2, _LEAST), _POINTER)
+    return f"  {clip(evidence.source, each) or 'value'} → {clip(evidence.sink, each) or 'input'}"

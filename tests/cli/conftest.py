@@ -132,7 +132,7 @@ def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 FORKING = """
 import json, os, sys
 import pydantic, typer._adapters, typer.main, stashdbg.cli.console, stashdbg.cli.event_text, stashdbg.cli.listing
-import stashdbg.cli.open, stashdbg.cli.root, stashdbg.cli.show, stashdbg.cli.stats, stashdbg_core.report.opening
+import stashdbg.cli.open, stashdbg.cli.root, stashdbg.cli.show, stashdbg.cli.stats, stashdbg_core.opening.files
 from stashdbg.__main__ import main
 for line in sys.stdin:
     words, out, err, changes = json.loads(line)

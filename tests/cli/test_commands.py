@@ -76,6 +76,7 @@ def test_a_place_that_cannot_be_written_is_one_line(recording: Path, tmp_path: P
 def test_a_flat_export_reads_like_the_original(recording: Path, tmp_path: Path, stashdbg: Callable) -> None:
     printed = stashdbg("export", "--flat", recording)
     assert (printed.code, printed.err) == (0, "")
+    assert stashdbg("export", "--flat", recording, "-o", "-").out == printed.out
     written = stashdbg("export", "--flat", recording, "-o", tmp_path / "flat.json")
     assert written.out == f"{tmp_path / 'flat.json'}\n"
     assert (tmp_path / "flat.json").read_text() == printed.out

@@ -85,6 +85,67 @@ def test_wrong_use_is_64_and_one_line(words: list[str], stashdbg: Callable) -> N
     assert set(json.loads(as_json.err)["error"]) == {"code", "message", "hint"}
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["show", "FILE", "--run", "x"], "--run takes a whole number, not 'x'"),
+        (["show", "FILE", "--head", "-1"], "--head takes 0 or more, not '-1'"),
+        (["why", "FILE", "--at", "0", "--part", "both"], "--part takes value or input, not 'both'"),
+        (["diff", "FILE", "FILE", "--align", "name"], "--align takes content or identity, not 'name'"),
+        (["replay", "FILE", "--on-divergence", "go"], "--on-divergence takes stop or collect, not 'go'"),
+        (["fork", "FILE", "--at", "0", "--edit"], "there is no terminal to edit on; give --set or --set-file"),
+        (["show", "FILE", "--columns", "n=size(value)"], "JMESPath has no function size(); it has abs,"),
+        (["why", "FILE", "--at", "0", "--text", ""], "there is no text to look for"),
+        (["why", "FILE", "--at", "3", "--part", "input"], "event 3 has no input"),
+        (["show", ""], "the name of the file is empty"),
+        (["-", "-"], "standard input holds one recording; name a file for the other"),
+        (["export", "FILE", "--flat", "--json"], "--json names the file that was written"),
+        (["fork", "FILE", "--at", "0", "--set", "[" * 2100 + "]" * 2100], "nested deeper than the limit depth=2000"),
+    ],
+)
+def test_a_wrong_word_is_named_with_what_would_do(
+    words: list[str], said: str, recording: Path, stashdbg: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    ran = stashdbg(*[recording if word == "FILE" else word for word in words])
+    assert (ran.code, ran.out) == (64, "")
+    assert said in ran.err
+    assert list(recording.parent.iterdir()) == [recording]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["redact", "FILE"],
+        ["fork", "FILE", "--at", "0"],
+        ["convert", "FILE"],
+        ["report", "FILE", "--title", "x"],
+        ["continue", "FILE"],
+        ["record"],
+    ],
+)
+@pytest.mark.parametrize("name", ["-", ""])
+def test_nothing_is_written_to_a_file_called_like_a_stream(
+    words: list[str], name: str, recording: Path, stashdbg: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    program = ["--", "python", "x.py"] if words[0] == "record" else []
+    ran = stashdbg(*[recording if word == "FILE" else word for word in words], "-o", name, *program)
+    assert (ran.code, ran.out) == (64, "")
+    assert "-o takes a file to write" in ran.err
+    assert list(recording.parent.iterdir()) == [recording]
+
+
+def test_compressed_files_and_addresses_say_what_to_do_first(tmp_path: Path, stashdbg: Callable) -> None:
+    for magic, unpacker in ((b"\x1f\x8b", "gunzip"), (b"\xfd7zXZ\0", "unxz"), (b"BZh9", "bunzip2")):
+        packed = tmp_path / "run.json.packed"
+        packed.write_bytes(magic + bytes(range(200)))
+        ran = stashdbg("show", packed)
+        assert ran.code == 65 and f"unpack it first, with {unpacker}" in ran.err
+    assert "download it first" in stashdbg("show", "https://example.com/run.json").err
+
+
 def test_a_limit_is_named_and_can_be_raised(make: Callable[..., Path], stashdbg: Callable) -> None:
     deep: object = 1
     for _ in range(60):

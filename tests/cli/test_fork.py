@@ -260,7 +260,7 @@ def test_a_deleted_draft_and_a_missing_editor_are_said(
     assert "/none/such --x" in ran.err
 
 
-def test_the_tree_is_printed(stashdbg: Command, recording: Path) -> None:
+def test_the_tree_is_printed(stashdbg: Command, recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = Path(stashdbg("fork", recording, "--at", "2", "--set", "1").out.strip())
     stashdbg("fork", one, "--at", "1")
     out = stashdbg("forks", recording.parent).out.splitlines()
@@ -268,6 +268,8 @@ def test_the_tree_is_printed(stashdbg: Command, recording: Path) -> None:
     assert "run-fork.json" in out[1]
     assert "forked at event 2 with another value" in out[1]
     assert out[2].startswith("   └─ run-fork-fork.json")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, stashdbg("forks", recording.parent).out.splitlines())) <= 80
     found = json.loads(stashdbg("forks", recording.parent, "--json").out)
     assert [set(branch) >= {"id", "file", "parent", "at", "events"} for branch in found["recordings"]] == [True] * 3
     assert [branch["events"] for branch in found["recordings"]] == [4, 3, 1]

@@ -110,7 +110,7 @@ def test_a_missing_file_is_refused_before_the_screen_opens(tmp_path: Path, envir
 def test_a_bundle_of_several_recordings_lists_each(
     make: Callable[..., Path], stashdbg: Callable, tmp_path: Path
 ) -> None:
-    from stashdbg_core.report.opening import recording_paths
+    from stashdbg_core.opening.files import recording_paths
 
     first, second = make([{"value": 1}], id="first"), make([{"value": 2}], "b.json", id="second")
     bundle = tmp_path / "bug.zip"

@@ -119,6 +119,16 @@ def test_text_with_line_feeds_reads_as_lines() -> None:
     ]  # fmt: skip
 
 
+def test_a_tagged_value_reads_as_what_it_stands_for() -> None:
+    data = {"$stash": "bytes", "base64": "aGkK"}
+    tree = {"id": {"$stash": "uuid", "value": "0-5"}, "data": data, "t": {"$stash": "tuple", "items": []}}
+    lines = ["".join(part if isinstance(part, str) else part.text for part in line) for line in pretty_lines(tree)]
+    assert lines == [
+        "{", '  "id": 0-5  uuid,', '  "data": 3 B  bytes,', "    0000  68 69 0a                 hi·",
+        '  "t": {', '    "$stash": "tuple",', '    "items": []', "  }", "}",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("value", [[], {}, "", "a", 0, None, True, [[[]]], {"a": {"b": [1, 2]}}, [{"x": 1}, {}]])
 def test_a_layout_without_line_feeds_is_json(value: object) -> None:
     lines = ["".join(part if isinstance(part, str) else part.text for part in line) for line in pretty_lines(value)]

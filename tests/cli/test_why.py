@@ -23,6 +23,14 @@ def test_the_trail_of_the_demo_leads_to_the_archived_rate(demo: Path, stashdbg: 
     assert "caused" not in ran.out
 
 
+def test_no_line_is_wider_than_a_small_terminal(
+    demo: Path, stashdbg: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out = stashdbg("why", demo, "--at", "62").out
+    assert max(map(len, out.splitlines())) <= 80 and "/choices/0/" in out
+
+
 def test_json_has_events_links_and_labels(demo: Path, stashdbg: Callable) -> None:
     tree = json.loads(stashdbg("why", demo, "--at", "62", "--pointer", "/amount", "--json").out)
     assert (tree["seq"], tree["part"], tree["pointer"], tree["stopped"]) == (62, "input", "/amount", None)
@@ -42,6 +50,11 @@ def test_json_has_events_links_and_labels(demo: Path, stashdbg: Callable) -> Non
 def test_a_text_is_asked_for_like_a_field(demo: Path, stashdbg: Callable) -> None:
     tree = json.loads(stashdbg("why", demo, "--at", "60", "--text", "1.087", "--json").out)
     assert [event["seq"] for event in tree["events"]][1] == 59
+
+
+def test_a_part_alone_is_all_of_it(demo: Path, stashdbg: Callable) -> None:
+    tree = json.loads(stashdbg("why", demo, "--at", "60", "--part", "value", "--json").out)
+    assert (tree["part"], tree["pointer"], tree["events"][1]["seq"]) == ("value", "", 55)
 
 
 @pytest.mark.parametrize(

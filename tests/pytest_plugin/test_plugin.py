@@ -374,7 +374,7 @@ def test_workers_of_xdist_record_and_replay(project: pytest.Pytester) -> None:
     (project.path / "test_agent.py").write_text(AGENT + PARAMETRISED)
     first = project.runpytest_subprocess("-p", "xdist", "-n", "2", "-p", "no:cacheprovider")
     first.assert_outcomes(passed=3)
-    first.stdout.fnmatch_lines(["*recorded calls*", "runs/test_agent/TestAgent.test_city-Oslo.json: 1 calls of *"])
+    first.stdout.fnmatch_lines(["*recorded calls*", "runs/test_agent/TestAgent.test_city-Oslo.json: 1 call of *"])
     again = project.runpytest_subprocess("-p", "xdist", "-n", "2", "-p", "no:cacheprovider", "--stash-record=none")
     again.assert_outcomes(passed=3)
     assert len(served(project)) == 3
