@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from stashdbg_core.model import Payload, RawObject, RecordedEvent, Recording
+from stashdbg_core.model import RawObject, RecordedEvent, Recording
 from stashdbg_core.store.blob_store import BlobStore
 from stashdbg_core.store.event_list import EventList
 
@@ -217,7 +217,3 @@ def endless_run(count: int) -> Recording:
     blobs = BlobStore()
     refs = [blobs.put({"answer": place, "text": "the same few words " * place}) for place in range(1, 8)]
     return Recording("endless", Endless(count, refs), blobs, RawObject.of({"complete": True}))
-
-
-def payload_of(recording: Recording, index: int) -> Payload:
-    return recording.blobs.payload(recording.events[index].ref)

@@ -294,6 +294,8 @@ def test_the_palette_offers_what_the_screen_can_do(compare):
         await d.pilot.press("enter")
         await d.press("g")
         assert d.seen.swapped
+        await d.press("y")
+        assert re.findall(r"\w+\.json", d.app.clipboard) == ["b.json", "a.json"]
 
     compare(test)
 

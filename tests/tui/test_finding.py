@@ -13,7 +13,9 @@ def test_search_goes_to_the_first_hit_and_along_all_of_them(drive, agent):
         await d.press("n", "n")
         assert "hit 3 of" in d.status and d.position >= first
         await d.press("N", "N", "N")
-        assert "no earlier hit" in d.status and d.position == first
+        assert "hit 17 of 17, round the start" in d.status and d.position > first
+        await d.press("n")
+        assert "hit 1 of 17, round the end" in d.status and d.position == first
         await d.press("escape", "n")
         assert d.position > first and "hit" not in d.status
 
@@ -133,5 +135,18 @@ def test_folded_lanes_are_one_row_a_stretch(drive, agent):
         assert len(d.screen.session.rows) < 39 and "▸" in d.text()
         await d.press("enter", "escape")
         assert len(d.screen.session.rows) == 39
+
+    drive(test, recording=agent, size=(130, 40))
+
+
+def test_a_paste_that_is_too_long_is_refused_in_words(drive, agent):
+    async def test(d):
+        await d.press("slash")
+        d.app.focused.insert_text_at_cursor("x" * 5000)
+        await d.pilot.pause()
+        assert "at most 4,096 characters" in d.status and d.app.focused.value == ""
+        d.app.focused.insert_text_at_cursor("Riga")
+        await d.press("enter")
+        assert "hit 1 of" in d.status
 
     drive(test, recording=agent, size=(130, 40))

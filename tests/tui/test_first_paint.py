@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
+import textual.css.stylesheet
 
 from stashdbg_core.session.payload_lines import PayloadLines
 from stashdbg_core.store.writer import write_recording
@@ -49,6 +51,22 @@ async def main():
 print(json.dumps([imported, asyncio.run(main())]))
 """
 
+REMEMBERS = """
+import asyncio, json, sys
+from pathlib import Path
+from stashdbg_tui.app import StashApp
+
+async def main():
+    recent = Path({recent!r})
+    app = StashApp([Path({path!r})], recent=recent, keymap=recent.with_name("keys.toml"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        while not recent.exists():
+            await pilot.pause(0.01)
+
+asyncio.run(main())
+print(json.dumps(sorted(sys.modules)))
+"""
+
 
 @pytest.fixture(scope="module")
 def loaded() -> tuple[set[str], set[str]]:
@@ -67,10 +85,34 @@ def test_a_recording_is_shown_without_what_verbs_take(loaded):
     assert loaded[1] & LATER == set()
 
 
-def test_a_value_of_50_mb_is_seen_before_it_is_laid_out(drive, recordings, monkeypatch):
+def test_the_style_sheet_is_parsed_once(drive, agent, monkeypatch):
+    parse, parsed = textual.css.stylesheet.parse, []
+
+    def counted(scope, css, read_from, **options):
+        parsed.append(Path(read_from[0]).name)
+        return parse(scope, css, read_from, **options)
+
+    monkeypatch.setattr("textual.css.stylesheet.parse", counted)
+
+    async def test(_):
+        assert parsed.count("main.tcss") == 1
+
+    drive(test, recording=agent)
+
+
+def test_keeping_what_was_opened_takes_no_redaction(tmp_path, agent):
+    path, recent = write_recording(agent, tmp_path / "run.json"), tmp_path / "recent.json"
+    program = REMEMBERS.format(path=str(path), recent=str(recent))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "run.json" in recent.read_text()
+    assert not {"regex", "stashdbg_core.redact", "tomllib"} & set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_a_large_value_is_seen_before_it_is_laid_out(drive, recordings, monkeypatch):
     tape = recordings.Tape()
     tape.add("tool", "page", "small", {"n": 0})
-    tape.add("tool", "page", [f"line {line} ".ljust(100, ".") for line in range(500_000)], {"n": 1})
+    tape.add("tool", "page", [f"line {line} ".ljust(100, ".") for line in range(100_000)], {"n": 1})
     extend, draw_row = PayloadLines.extend, PayloadView.draw_row
     laid_out, at_first_sight = 0, []
 

@@ -199,7 +199,7 @@ def test_without_an_editor_of_the_users_own_the_one_inside_is_used(debug, monkey
     async def test(d):
         await answer(d, "e")
         assert isinstance(d.app.screen, InlineScreen)
-        assert "set EDITOR to use your own editor" in d.text() and "Esc or Ctrl+O" in d.text()
+        assert "set EDITOR to use your own editor" in d.text() and "Esc/Ctrl+O" in d.text()
         await answer(d, "escape")
         assert "no change, no fork" in d.status
 

@@ -9,6 +9,7 @@ import pytest
 from stashdbg_core.store import index_cache
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.writer import write_recording
+from stashdbg_tui.widgets.timeline import Timeline
 from stashdbg_tui.workers import loader
 from stashdbg_tui.workers.loader import HeadLoaded, RecordingLoaded, load
 
@@ -89,17 +90,51 @@ def large_file(tmp_path, monkeypatch):
     return path
 
 
-def test_a_large_file_shows_its_head_first_and_all_of_it_later(large_file):
+def opened(path):
+    """Return what is posted while a file is opened, by a screen that paints at once."""
     posted = []
-    load(large_file, Limits(), posted.append, lambda: False)
+
+    def post(message):
+        posted.append(message)
+        if isinstance(message, HeadLoaded):
+            message.painted.set()
+
+    load(path, Limits(), post, lambda: False)
+    return posted
+
+
+def test_a_large_file_shows_its_head_first_and_all_of_it_later(large_file):
+    posted = opened(large_file)
     assert [type(message) for message in posted] == [HeadLoaded, RecordingLoaded]
     head, whole = (message.recording for message in posted)
     assert len(head.events) < len(whole.events) == COUNT
     assert head.events[3] == whole.events[3]
     assert head.blobs.payload("r3").raw == whole.blobs.payload("r3").raw
-    posted.clear()
-    load(large_file, Limits(), posted.append, lambda: False)
-    assert [type(message) for message in posted] == [RecordingLoaded]
+    assert [type(message) for message in opened(large_file)] == [RecordingLoaded]
+
+
+def test_the_rest_of_a_file_is_read_once_its_head_is_on_the_screen(drive, large_file, monkeypatch):
+    read_on, draw_row = index_cache.open_in_process, Timeline.draw_row
+    drawn: set[int] = set()
+    drawn_before: list[int] = []
+
+    def reading(*args, **kwargs):
+        drawn_before.append(len(drawn))
+        return read_on(*args, **kwargs)
+
+    def drawing(timeline, row, width):
+        drawn.add(row)
+        return draw_row(timeline, row, width)
+
+    monkeypatch.setattr(loader, "PAINT_SECONDS", 60)  # however busy the machine is
+    monkeypatch.setattr(index_cache, "open_in_process", reading)
+    monkeypatch.setattr(Timeline, "draw_row", drawing)
+
+    async def test(d):
+        assert d.screen.session.count == COUNT
+
+    drive(test, paths=[large_file], size=(120, 30))
+    assert drawn_before[0] >= 20
 
 
 def test_nobody_is_told_once_nobody_waits(large_file):
@@ -109,9 +144,7 @@ def test_nobody_is_told_once_nobody_waits(large_file):
 
 
 def test_the_head_gives_way_to_the_whole_under_a_cursor_that_stays(drive, large_file):
-    posted = []
-    load(large_file, Limits(), posted.append, lambda: False)
-    head, whole = (message.recording for message in posted)
+    head, whole = (message.recording for message in opened(large_file))
 
     async def test(d):
         d.screen.show_recording(head, progress="reading the rest…")
@@ -124,3 +157,31 @@ def test_the_head_gives_way_to_the_whole_under_a_cursor_that_stays(drive, large_
         assert d.position == COUNT - 1
 
     drive(test, recording=head, size=(120, 30))
+
+
+def test_the_end_that_is_asked_for_is_that_of_the_file_and_not_of_its_head(drive, large_file):
+    head, whole = (message.recording for message in opened(large_file))
+
+    async def test(d):
+        for keys, position in ((["G"], COUNT - 1), (["G", "k"], len(head.events) - 2)):
+            d.app.post_message(HeadLoaded(large_file, head))
+            await d.press(*keys)
+            assert d.position < len(head.events)
+            d.app.post_message(RecordingLoaded(large_file, whole))
+            await d.settle()
+            assert d.position == position
+
+    drive(test, recording=head, size=(120, 30))
+
+
+def test_what_was_not_found_may_still_be_read(drive, large_file):
+    head, _ = (message.recording for message in opened(large_file))
+
+    async def test(d):
+        d.app.post_message(HeadLoaded(large_file, head))
+        await d.press("colon", *str(COUNT - 1), "enter")
+        assert "the rest of the file is still being read" in d.status
+        await d.press("slash", *"nowhere", "enter")
+        assert "the rest of the file is still being read" in d.status
+
+    drive(test, recording=head, size=(140, 30))

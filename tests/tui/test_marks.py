@@ -105,7 +105,7 @@ def test_watches_show_what_a_path_is_at_the_cursor(drive, recordings):
 
     async def test(d):
         await d.press("colon", *"watch closed", "enter")
-        assert "nothing yet" in d.text()
+        assert "nothing in the state up to here" in d.text()
         await d.press("p")
         assert d.position == 1
         await d.press("p")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from time import monotonic
 
@@ -65,6 +66,37 @@ def test_without_a_file_sessions_are_offered_and_typing_finds_one(home, drive):
         assert driver.screen.session.count == 2
 
     drive(test)
+
+
+def test_a_folder_is_chosen_from_and_comes_back(home, drive):
+    for number, name in enumerate(("sub/day.json", "night.json")):
+        path = home / "runs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        meta = {"command": {"argv": ["python", name]}}
+        path.write_text(json.dumps({"version": 1, "id": name, "events": [], "blobs": {}, "meta": meta}))
+        os.utime(path, (1_796_000_000 + number, 1_796_000_000 + number))
+
+    async def test(driver):
+        assert isinstance(driver.app.screen, PickScreen)
+        assert "python night.json" in driver.text()
+        assert "0 events" in driver.text()
+        await driver.press("down", "enter")
+        assert driver.screen.session.recording.id == "sub/day.json"
+        await driver.press("ctrl+o")
+        assert isinstance(driver.app.screen, PickScreen)
+        assert "python night.json" in driver.text()
+
+    drive(test, folder=home / "runs")
+
+
+def test_a_folder_without_runs_says_so(home, drive):
+    (home / "runs").mkdir()
+
+    async def test(driver):
+        assert "nothing to open in this folder" in driver.text()
+        await driver.press("escape")
+
+    assert drive(test, folder=home / "runs")._exit
 
 
 def test_nothing_to_offer_says_what_to_do_and_escape_leaves(home, drive):

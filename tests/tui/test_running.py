@@ -139,6 +139,8 @@ def test_leaving_asks_while_a_program_runs_and_stops_it(drive, branch, server, t
         await d.press("e")
         assert "the program is still running" in d.status  # an edit needs a recording that has ended
         await d.press("q")
+        assert not d.screen.has_class("-panel") and not d.app._exit  # the list is closed first
+        await d.press("q")
         assert "is running  s stop it and leave" in d.text() and "python" in d.text()
         await d.press("escape")
         assert d.screen.runs and not d.app._exit
@@ -328,7 +330,7 @@ def test_a_running_program_looks_as_it_did(snap_compare, pictured):
         screen.live = Stage()
         screen._run_timer = screen.set_interval(3600, screen._look_at_run)
         screen.list_rows("run")
-        screen.show_run_keys()
+        screen.show_keys()
         screen._look_at_run()
         await pilot.app.workers.wait_for_complete()
         await pilot.pause()

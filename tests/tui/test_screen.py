@@ -341,6 +341,13 @@ def test_files_opened_at_the_prompt_can_be_picked_again(drive, agent, recordings
         assert "first.json" in d.text() and "second.json" in d.text()
         await d.press("enter")
         assert d.screen.session.recording.path == first
+        (tmp_path / "second.json").rename(tmp_path / "second.json.journal")
+        d.app.take_up(tmp_path / "second.json.journal")
+        await d.press("R")
+        assert "second.json.journal" in d.text()
+        (tmp_path / "second.json.journal").rename(tmp_path / "second.json")  # as when its run ends
+        await d.press("R", "R")
+        assert "second.json" in d.text() and "journal" not in d.text()
 
     drive(test, paths=[first], size=(120, 30))
 

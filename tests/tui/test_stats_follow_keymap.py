@@ -37,6 +37,18 @@ def test_the_statistics_screen_shows_tokens_durations_and_errors(drive, agent):
     drive(test, recording=agent, size=(120, 40))
 
 
+def test_names_have_the_room_of_tokens_that_no_answer_tells_of(drive, recordings):
+    tape = recordings.Tape()
+    for key in ("weather:resources/list", "weather:resources/read"):
+        tape.add("mcp", key, {})
+
+    async def test(d):
+        await d.press("A")
+        assert "mcp weather:resources/list" in d.text() and "tokens in" not in d.text()
+
+    drive(test, recording=tape.done())
+
+
 def test_a_file_that_grows_is_followed_until_one_goes_back(drive, recordings, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     tape = recordings.Tape()

@@ -28,6 +28,26 @@ def test_keys_that_come_before_a_view_is_gone_take_nothing_else_down(drive, agen
     drive(test, recording=agent)
 
 
+def test_a_line_typed_before_the_screen_had_the_terminal_is_entered(drive, agent):
+    async def test(driver):
+        await driver.press("colon", *"7", "ctrl+j")  # what the terminal makes of an Enter by then
+        assert driver.position == 7 and driver.app.focused is driver.screen.timeline
+
+    drive(test, recording=agent)
+
+
+def test_what_is_typed_right_behind_the_key_that_asks_is_the_answer(drive, agent):
+    async def test(driver):
+        for keys, said in ((["slash", *"Riga", "enter"], "hit 1 of"), (["f", *"is:error", "enter"], "event")):
+            for key in keys:
+                driver.app.simulate_key(key)
+            await driver.settle()
+            assert said in driver.status
+        assert driver.screen.session.filter.query == "is:error"
+
+    drive(test, recording=agent)
+
+
 def test_what_arrives_for_a_view_that_was_left_is_dropped(drive, agent):
     async def test(driver):
         app = driver.app

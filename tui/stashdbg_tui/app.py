@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, on, work
 from textual.app import App
@@ -42,7 +42,6 @@ from stashdbg_tui.workers.threads import WorkThreads
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.driver import Driver
-    from textual.message import Message
 
     from stashdbg_core.session.choices import Choice
 
@@ -74,6 +73,7 @@ class StashApp(App[None]):
         keymap: The user's own keys, a TOML file.
         history: What is kept between sessions, a file; in memory only if None.
         recent: Where it is kept what was opened, a file; nowhere if None.
+        folder: Where to choose from, in place of what was opened lately and the sessions of agents nearby.
     """
 
     TITLE = "stashdbg"
@@ -94,6 +94,7 @@ class StashApp(App[None]):
         keymap: Path | None = None,
         history: Path | None = None,
         recent: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
         without_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if without_colour else None)
@@ -107,6 +108,7 @@ class StashApp(App[None]):
         """Why nothing could be shown at all."""
         self.main_screen = MainScreen()
         self.recent_file = recent
+        self.folder = folder
         self._given = recording
         self._chose = False
         """Whether what is being opened was chosen from a list, which comes back if it fails."""
@@ -139,6 +141,13 @@ class StashApp(App[None]):
             return ANSI
         known = self.current_theme.to_color_system().generate()
         return {name: _resolved(value, known) for name, value in FALLBACK.items()}
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Apply the theme anew; before there is a screen nothing needs it, and every rule would be parsed twice."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
 
     def get_driver_class(self) -> type[Driver]:
         """Return the driver of this platform; on a terminal the one that always gives it back."""
@@ -195,21 +204,14 @@ class StashApp(App[None]):
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def _load(self, path: Path) -> None:
         worker = get_current_worker()
-
-        def post(message: Message) -> None:
-            self.post_message(message)
-            if isinstance(message, RecordingLoaded) and self.recent_file is not None:
-                from stashdbg_tui.workers.finder import remember
-
-                remember(self.recent_file, message.recording)
-
-        load(path, self.limits, post, lambda: worker.is_cancelled)
+        load(path, self.limits, self.post_message, lambda: worker.is_cancelled)
 
     @on(HeadLoaded)
     def _head_loaded(self, message: HeadLoaded) -> None:
         self._opening, self._reading = None, True
         partial = "the rest of the file is still being read"
         self.main_screen.show_recording(message.recording, progress="reading the rest…", partial=partial)
+        self.main_screen.call_after_refresh(message.painted.set)
 
     @on(ReadingOn)
     def _reading_on(self, message: ReadingOn) -> None:
@@ -224,6 +226,15 @@ class StashApp(App[None]):
         if message.recording.path is not None:
             self.take_up(message.recording.path)
         self.main_screen.show_recording(message.recording)
+        self.main_screen.call_after_refresh(self._remember, message.recording)
+
+    @work(thread=True, group="recent", exit_on_error=False)
+    def _remember(self, recording: Recording) -> None:
+        if self.recent_file is not None and recording.path is not None:
+            from stashdbg_core.formats.recent import RecentFiles
+            from stashdbg_core.session.run_title import run_title
+
+            RecentFiles(self.recent_file).add(recording.path, run_title(recording))
 
     @on(ArchiveOpened)
     def _archive_opened(self, message: ArchiveOpened) -> None:
@@ -242,12 +253,18 @@ class StashApp(App[None]):
         self._push_picker(f"Runs in {message.path.name}", lambda: choices, hint=WORDS_OF_RUNS)
 
     def action_choose_file(self, said: str = "") -> None:
-        """Offer what was opened lately and the sessions of agents nearby."""
-        from stashdbg_tui.workers.finder import find_choices
+        """Offer what was opened lately and the sessions of agents nearby, or what the folder holds that was named."""
+        from stashdbg_tui.workers.finder import find_choices, find_in_folder
 
-        self._push_picker("Open", partial(find_choices, self.recent_file), said=said)
+        if self.folder is not None:
+            from stashdbg_tui.screens.pick import NOTHING_IN_FOLDER
 
-    def _push_picker(self, title: str, find: Callable[[], Sequence[Choice]], **words: str) -> None:
+            find, title = partial(find_in_folder, self.folder, self.limits), f"Runs in {self.folder.absolute()}"
+            self._push_picker(title, find, said=said, looking="looking into the folder…", empty=NOTHING_IN_FOLDER)
+        else:
+            self._push_picker("Open", partial(find_choices, self.recent_file), said=said)
+
+    def _push_picker(self, title: str, find: Callable[[], Sequence[Choice]], **words: Any) -> None:
         from stashdbg_tui.screens.pick import PickScreen
 
         self.push_screen(PickScreen(title, find, **words), self._chosen)
@@ -258,6 +275,11 @@ class StashApp(App[None]):
             self.open_file(path)
         elif self.main_screen.session is None:
             self.exit()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the rest of what is shown is being read."""
+        return self._reading
 
     def stop_reading(self) -> bool:
         """Stop to read a large file; what is shown of it stays. Tell whether one was being read."""
@@ -294,7 +316,8 @@ class StashApp(App[None]):
 
     def action_close(self) -> None:
         """Close the topmost view; leave when it is the last. A program that runs there is asked about first."""
-        if self.screen is self.main_screen and self.main_screen.holds_back("app.close"):
+        on_main = self.screen is self.main_screen
+        if on_main and (self.main_screen.leaves_panel() or self.main_screen.holds_back("app.close")):
             return
         if len(self.screen_stack) > 2:
             self.pop_screen()
@@ -327,13 +350,15 @@ class StashApp(App[None]):
         self._close_messages_no_wait()
 
 
-def run(paths: Sequence[Path], *, limits: Limits | None = None, theme: str | None = None) -> int:
+def run(
+    paths: Sequence[Path], *, limits: Limits | None = None, theme: str | None = None, folder: Path | None = None
+) -> int:
     """Show recordings on this terminal until the user leaves; return the exit code.
 
     Raises:
         StashError: The first file could not be opened, or there is no such theme.
     """
-    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme)
+    app = StashApp([Path(path) for path in paths], limits=limits, theme=theme, folder=folder)
     app.suit_the_user()
     try:
         app.run()

@@ -36,8 +36,6 @@ class Command:
     scope: Scope = "main"
     fixed: tuple[str, ...] = ()
     """Keys that always work, such as arrows; not remappable."""
-    footer: str | None = None
-    """Short label in the footer; None keeps it out."""
     palette: bool = True
     at_once: bool = False
     """Whether it runs before the focused pane sees the key, so that keys typed right after it go where it leads."""

@@ -1,6 +1,6 @@
 """Every command of the screen, once: its id, keys, words, scope and help group.
 
-Bindings, footer, palette, help screen, ``docs/keys.md`` and ``stashdbg keys`` are all made from this table, so none
+Bindings, palette, help screen, ``docs/keys.md`` and ``stashdbg keys`` are all made from this table, so none
 of them can drift. A command's id is stable: it is the name by which users remap keys. This module imports no textual.
 """
 

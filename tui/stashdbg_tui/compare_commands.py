@@ -17,9 +17,9 @@ BRANCH_COMMANDS: tuple[Command, ...] = (
             "The same in an editor inside this screen, up to 100 kB.", "edit_value(True)", "Forks"),
     Command("program.run", ("r",), "Run the program on",
             "Show what is served and what goes live, and run the program on; while it runs, show what it writes.",
-            "run_program", "Forks", footer="run"),
+            "run_program", "Forks"),
     Command("program.stop", ("ctrl+k",), "Stop the program",
-            "Tell the program that runs to end.", "stop_program", "Forks", footer="stop"),
+            "Tell the program that runs to end.", "stop_program", "Forks"),
 )  # fmt: skip
 """On the main screen."""
 

@@ -53,18 +53,19 @@ def keymap_path() -> Path:
 
 def read_keymap(path: Path) -> tuple[dict[str, str], list[str]]:
     """Return the keys of a file by id as Textual takes them, and what is wrong with it; a missing file is empty."""
-    import tomllib  # most people have no keymap
-
     try:
         with open(path, "rb") as file:
             text = file.read(_LARGEST + 1)
-        if len(text) > _LARGEST:
-            return {}, [f"{shorten(str(path), 120)} is too large for a list of keys"]
-        wanted = tomllib.loads(text.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}, []
     except OSError as failure:
         return {}, [f"{shorten(str(path), 120)} cannot be read: {failure.strerror}"]
+    if len(text) > _LARGEST:
+        return {}, [f"{shorten(str(path), 120)} is too large for a list of keys"]
+    import tomllib  # most people have no keymap
+
+    try:
+        wanted = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as failure:
         return {}, [f"{shorten(str(path), 120)} is not TOML: {shorten(str(failure), 120)}"]
     preset = wanted.pop("preset", None)

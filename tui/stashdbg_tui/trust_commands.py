@@ -10,7 +10,7 @@ from stashdbg_tui.command import Command
 TRUST_COMMANDS: tuple[Command, ...] = (
     Command("actions", ("a",), "Actions…",
             "Choose by a letter: v verify, s seal, r redact, x export a report, d compare.",
-            "actions", "Trust", footer="actions"),
+            "actions", "Trust"),
     Command("seal.verify", (), "Verify the seal",
             "Compare the recording with the seal beside it, and list what is not as sealed.", "verify", "Trust"),
     Command("seal.make", (), "Seal…",

@@ -15,11 +15,11 @@ from textual.widgets import Button, Input
 
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.opening.files import place_of
 from stashdbg_core.programs.experiments.ablate import Ablated, Ablation, AblationPlan, ablate, call_words, plan_ablation
 from stashdbg_core.programs.experiments.ablation_words import ablation_command_line, effect_words, verdict_words
 from stashdbg_core.programs.experiments.trials import Trials
 from stashdbg_core.programs.runs.run_plan import RunOffer, chosen_command, offer_run
-from stashdbg_core.report.opening import place_of
 from stashdbg_core.sanitize import shorten
 from stashdbg_core.session.why import Slice
 from stashdbg_core.store.atomic import free_path

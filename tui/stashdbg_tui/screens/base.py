@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from textual import getters
 from textual.screen import Screen
+from textual.widget import Widget
 
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
@@ -53,7 +54,10 @@ class SessionScreen(Screen[None]):
         self.part: Part = "value"
         self.partial = ""
         """Why what needs all of the recording has to wait; empty where all of it is shown."""
+        self.awaits_end = False
+        """Whether the cursor goes on to the end of what is still being read."""
         self._tasks: dict[str, Task[Any]] = {}
+        self._entered_from: Widget | None = None
 
     @property
     def stash_app(self) -> StashApp:
@@ -81,8 +85,9 @@ class SessionScreen(Screen[None]):
 
     def follow(self, move: Move) -> bool:
         """Let every pane follow a move, or say why there was none; tell whether there was one."""
-        if not move.made:
-            self.status.show(move.reason)
+        self.awaits_end = False
+        if move.reason is not None:
+            self.say_reason(move.reason)
             return False
         self.timeline.show_cursor(move.position)
         self.scrubber.show_cursor(move.position)
@@ -92,9 +97,18 @@ class SessionScreen(Screen[None]):
             self.list_rows("watches")
         return True
 
+    def say_reason(self, reason: str) -> None:
+        """Say why the cursor stays, and that there is more to come where that may be why."""
+        self.status.show(f"{reason}; {self.partial}" if self.partial else reason)
+
     @abstractmethod
     def list_rows(self, kind: str) -> None:
         """List something in the panel anew."""
+
+    def show_line(self, line: int | None) -> None:
+        """Put the inspector's cursor on a line that was looked for, if there is one."""
+        if line is not None:
+            self.payload.go_to_line(line, open_it=True)
 
     # Work between two keys
 
@@ -140,9 +154,17 @@ class SessionScreen(Screen[None]):
     def open_panel(self, kind: PanelKind, title: str, rows: Sequence[PanelRow], *, focus: bool = True) -> None:
         """Show a list below the inspector."""
         self.panel.show_rows(kind, title, rows)
+        self.panel.styles.max_height = None if kind == "run" else len(rows) + 1  # what a program writes grows
         self.add_class("-panel")
         if focus:
-            self.set_focus(self.panel)
+            self.enter_panel()
+        self.show_keys()
+
+    def enter_panel(self) -> None:
+        """Give the focus to the list; it goes back to where it was."""
+        if not self.panel.has_focus:
+            self._entered_from = self.payload if self.payload.has_focus else self.timeline
+        self.set_focus(self.panel)
 
     def close_panel(self) -> None:
         """Take the list away."""
@@ -150,4 +172,8 @@ class SessionScreen(Screen[None]):
         self.remove_class("-panel")
         self.panel.kind = ""
         if had_focus:
-            self.set_focus(self.timeline)
+            self.set_focus(self._entered_from or self.timeline)
+
+    @abstractmethod
+    def show_keys(self) -> None:
+        """Let the last line name the keys of the pane in focus."""

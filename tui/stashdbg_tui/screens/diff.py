@@ -28,9 +28,10 @@ from stashdbg_tui.command import Scope
 from stashdbg_tui.copying import to_clipboard
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.choice_line import ChoiceLine
-from stashdbg_tui.widgets.diff_lines import DiffFold, DiffHead, DiffStatus, DiffStrip, ShortKeys
+from stashdbg_tui.widgets.diff_lines import DiffFold, DiffHead, DiffStatus, DiffStrip
 from stashdbg_tui.widgets.diff_rows import DiffRows
 from stashdbg_tui.widgets.diff_text import DiffText
+from stashdbg_tui.widgets.key_line import KeyLine
 from stashdbg_tui.widgets.notice import Notice
 from stashdbg_tui.workers.differ import DiffExplained, DiffFailed, DiffProgress, DiffReady, Job, Side, short_names
 
@@ -113,7 +114,7 @@ class DiffScreen(LeftOnce, Screen[None]):
         yield Notice(id="diff-notice")
         yield DiffStatus(id="diff-status")
         yield ChoiceLine(id="diff-choice")
-        yield ShortKeys(_KEYS, id="diff-keys")
+        yield KeyLine(_KEYS, id="diff-keys")
 
     def on_mount(self) -> None:
         """Start to compare."""
@@ -341,7 +342,9 @@ class DiffScreen(LeftOnce, Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the command that prints this difference."""
-        names = [str(side if isinstance(side, Path) else side.path or side.id) for side in self.sides]
+        swapped = self.comparison is not None and self.comparison.swapped
+        sides = reversed(self.sides) if swapped else self.sides
+        names = [str(side if isinstance(side, Path) else side.path or side.id) for side in sides]
         text = shlex.join(["stashdbg", "diff", *names, "--text", "--explain"])
         self.status.show(to_clipboard(self.app, text, named=True))
 

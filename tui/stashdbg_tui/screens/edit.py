@@ -26,11 +26,13 @@ from stashdbg_tui import safe
 from stashdbg_tui.bindings import bindings
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.diff_text import DiffText
+from stashdbg_tui.widgets.key_line import key_words
 
 Wish = Literal["edit", "inline", "done", "drop"]
 """Edit again in the user's editor, or here; the editor's window is closed; throw the draft away."""
-_SAVES = "Enter save  Tab to the difference, where e edits again  Esc keep the draft"
-_RUNS = "Enter save  Ctrl+R save and run  Tab to the difference, e edits  Esc keep draft"
+_DRAFT = (("e", "edit again"), ("i", "edit here"), ("x", "throw it away"), ("Esc", "keep it for later"))
+_SAVES = (("Enter", "save"), ("Tab", "the difference, e edits"), ("Esc", "keep draft"))
+_RUNS = (("Enter", "save"), ("Ctrl+R", "save and run"), *_SAVES[1:])
 
 
 class SafeTextArea(TextArea):
@@ -64,7 +66,10 @@ class InlineScreen(LeftOnce, Screen[str | None]):
         """Make the area."""
         yield Static(safe.line(self._title_text), classes="edit--title", markup=False)
         yield SafeTextArea(self._text, id="inline-area", soft_wrap=True, show_line_numbers=True, tab_behavior="indent")
-        yield Static("Esc or Ctrl+O: go on to the difference; nothing is saved yet", classes="edit--help", markup=False)
+        yield Static(
+            key_words((("Esc/Ctrl+O", "go on to the difference; nothing is saved yet"),)),
+            classes="edit--help",
+        )
 
     def action_done(self) -> None:
         """Hand the text on."""
@@ -92,14 +97,11 @@ class DraftScreen(LeftOnce, ModalScreen[Wish | None]):
 
     def compose(self) -> ComposeResult:
         """Make the box."""
-        keys = "Enter: it is saved and closed   " if self._waits else ""
+        saved = (("Enter", "it is saved and closed"),) if self._waits else ()
         with Vertical(id="draft"):
             yield Static(Content.assemble((self._about, "bold")), markup=False)
             yield Static(safe.block(self._message), markup=False)
-            yield Static(
-                Content(f"{keys}e: edit again   i: edit here   x: throw it away   Esc: keep it for later"),
-                classes="edit--help",
-            )
+            yield Static(key_words((*saved, *_DRAFT)), classes="edit--help")
 
     def action_choose(self, wish: Wish | None = None) -> None:
         """End with a choice."""
@@ -151,7 +153,7 @@ class ForkScreen(LeftOnce, Screen["Recording | Wish | None"]):
         with Horizontal(id="fork-name"):
             yield Label("save as", markup=False)
             yield Input(self._suggested.name, id="fork-file", compact=True, select_on_focus=False)
-        yield Static(_RUNS if self.can_run else _SAVES, classes="edit--help", markup=False)
+        yield Static(key_words(_RUNS if self.can_run else _SAVES), classes="edit--help")
 
     @property
     def can_run(self) -> bool:

@@ -21,7 +21,7 @@ from textual.widgets import Input, Label, Static
 from stashdbg_core.errors import StashError
 from stashdbg_core.lineage import Lineage
 from stashdbg_core.model import Recording
-from stashdbg_core.report.opening import place_of
+from stashdbg_core.opening.files import place_of
 from stashdbg_core.session.branches import branch_lines, line_of, pair_of
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.limits import Limits
@@ -29,7 +29,7 @@ from stashdbg_tui import safe
 from stashdbg_tui.command import Scope
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.widgets.branch_list import BranchList
-from stashdbg_tui.widgets.diff_lines import ShortKeys
+from stashdbg_tui.widgets.key_line import KeyLine
 
 _KEYS = (
     ("branch.next/branch.previous", "next"),
@@ -110,7 +110,7 @@ class ForksScreen(LeftOnce, Screen[Path | None]):
             yield Input(
                 id="forks-file", compact=True, suggester=_Paths(self.folder), placeholder="a recording; Right completes"
             )
-        yield ShortKeys(_KEYS, id="forks-keys")
+        yield KeyLine(_KEYS, id="forks-keys")
 
     def on_mount(self) -> None:
         """Start to read."""

@@ -23,6 +23,8 @@ _BEFORE = (
     "Lower case goes forward in time, upper case back. Esc closes, never quits. Every screen has a plain-text twin:"
 )
 _TWINS = "stashdbg show, stats, why, diff, keys."
+_PANES = ("timeline", "inspector", "diff-rows", "diff-text")
+"""Where the same key does something else in the pane beside it."""
 _WIDTH = 92
 _FRAME = 7
 """Border, padding and scrollbar."""
@@ -73,7 +75,8 @@ class HelpScreen(LeftOnce, ModalScreen[None]):
             for entry in COMMANDS:
                 if entry.group == group:
                     keys = "  ".join(keys_now(self.app, entry))
-                    where = f" ({WHERE[entry.scope]})" if entry.scope in ("timeline", "inspector") else ""
+                    where = f" ({WHERE[entry.scope].rpartition(', ')[2]})" if entry.scope in _PANES else ""
                     does = beside.join(wrap(entry.tooltip + where, max(width - _KEYS - 2, 16)))
-                    parts += [(f"  {keys:<{_KEYS}}", "$primary"), (f"{does}\n", "")]
+                    lead = f"  {keys:<{_KEYS}}" if len(keys) < _KEYS else f"  {keys}{beside}"
+                    parts += [(lead, "$primary"), (f"{does}\n", "")]
         return Content.assemble(*parts)

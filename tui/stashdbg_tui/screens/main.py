@@ -15,8 +15,10 @@ from textual.containers import Container, Vertical
 from stashdbg_core.errors import StashError
 from stashdbg_core.model import Recording
 from stashdbg_tui.bindings import bindings
+from stashdbg_tui.screens.main_keys import main_keys
 from stashdbg_tui.verbs.ablating import Ablating
 from stashdbg_tui.verbs.running import Running
+from stashdbg_tui.verbs.tracing import FIELD_PARTS
 from stashdbg_tui.verbs.trusting import Trusting
 from stashdbg_tui.widgets.choice_line import ChoiceLine
 from stashdbg_tui.widgets.key_line import KeyLine
@@ -54,11 +56,27 @@ class MainScreen(Running, Trusting, Ablating):
         yield StatusLine(id="status")
         yield PromptLine(id="prompt")
         yield ChoiceLine(id="choice")
-        yield KeyLine(id="keys")
+        yield KeyLine(main_keys("timeline", "program.run", "program.stop"), id="keys")
 
     def on_mount(self) -> None:
         """Take over what is kept between sessions."""
         self.prompt.history = self.history
+
+    def on_descendant_focus(self) -> None:
+        """Name the keys of the pane that has the focus."""
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Let the last line name the keys of the pane in focus that do something there."""
+        known = self.session is not None and "command" in self.session.recording.meta
+        idle = [] if known and not self.runs else ["program.run"]
+        idle += [] if self.runs else ["program.stop"]
+        idle += [] if any(row.target is not None for row in self.panel.rows) else ["panel.choose", "panel.drop"]
+        idle += [] if self.panel.kind in ("marks", "watches") else ["panel.drop"]
+        idle += [] if self.part in FIELD_PARTS else ["trace.last", "trace.origin"]
+        pane = self.focused.id if self.focused is not None else None
+        self.query_one("#keys", KeyLine).show(main_keys(pane, *idle))
+        self.tabs.show_focus(self.payload.has_focus)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Apply styles anew when coming back, not when every widget has just got its own."""
@@ -91,18 +109,20 @@ class MainScreen(Running, Trusting, Ablating):
         if session is not None and session.recording.path == recording.path and recording.path is not None:
             if session.recording is not recording:
                 session.reload(recording)
+            if self.awaits_end and not partial:
+                session.last()
         else:
             self.stop_following()
             self.clear_search()
             session = self.session = self.open_debugger(recording)
             self.close_panel()
-        self.partial = partial
+        self.partial, self.awaits_end = partial, False
         self.status.session, self.status.progress = session, progress
         self.timeline.show_session(session)
         self.scrubber.show_session(session)
         self.status.show()
         self.show_marks()
-        self.show_run_keys()
+        self.show_keys()
         if not session.count:
             self.notice.show_empty(recording)
         self.set_class(not session.count, "-notice")

@@ -22,12 +22,15 @@ from stashdbg_core.session.choices import Choice, narrowed
 from stashdbg_tui import safe
 from stashdbg_tui.command import Scope
 from stashdbg_tui.screens.left_once import LeftOnce
+from stashdbg_tui.widgets.key_line import key_words
 from stashdbg_tui.widgets.pick_list import PickList
 
 _KEYS = (("↑ ↓", "move"), ("Enter", "open"), ("Esc", "clear or close"), ("Ctrl+Q", "quit"))
 _WORDS_OF_FILES = "words of a title, a tool, a folder, a day"
 WORDS_OF_RUNS = "words of a title, a time, an outcome"
-_EMPTY = (
+Pieces = Sequence[tuple[str, str]]
+_CLOSES: Pieces = (("Esc closes", "$muted"),)
+_NOTHING: Pieces = (
     ("nothing to open yet\n\n", "bold"),
     ("Nothing was opened here before, and no sessions of Claude Code, Codex,\n", "$muted"),
     ("Gemini CLI, Copilot CLI, pi or Inspect lie in their usual folders.\n\n", "$muted"),
@@ -35,7 +38,14 @@ _EMPTY = (
     ("  opens a recording, or another tool's file\n", ""),
     ("stashdbg demo", "bold"),
     ("  opens the run that ships with stashdbg\n\n", ""),
-    ("Esc closes", "$muted"),
+    *_CLOSES,
+)
+NOTHING_IN_FOLDER: Pieces = (
+    ("nothing to open in this folder\n\n", "bold"),
+    ("Neither a recording nor another tool's file lies in it or two folders down.\n\n", "$muted"),
+    ("stashdbg record -o run.json -- CMD", "bold"),
+    ("  records a program\n\n", ""),
+    *_CLOSES,
 )
 
 
@@ -55,6 +65,8 @@ class PickScreen(LeftOnce, Screen[Path | None]):
         find: Returns what there is to choose from; called in a thread.
         said: Said in the status line until something is typed.
         hint: Which words narrow the choice down.
+        looking: Said while it is looked for.
+        empty: Said where there is nothing.
     """
 
     CSS_PATH = "pick.tcss"
@@ -71,13 +83,22 @@ class PickScreen(LeftOnce, Screen[Path | None]):
     listing = getters.query_one("#pick-list", PickList)
 
     def __init__(
-        self, title: str, find: Callable[[], Sequence[Choice]], *, said: str = "", hint: str = _WORDS_OF_FILES
+        self,
+        title: str,
+        find: Callable[[], Sequence[Choice]],
+        *,
+        said: str = "",
+        hint: str = _WORDS_OF_FILES,
+        looking: str = "looking for sessions…",
+        empty: Pieces = _NOTHING,
     ) -> None:
         super().__init__()
         self._title = title
         self._find = find
         self._said = said
         self._hint = hint
+        self._looking = looking
+        self._none = empty
         self._all: Sequence[Choice] = ()
         self.ready = False
 
@@ -89,10 +110,9 @@ class PickScreen(LeftOnce, Screen[Path | None]):
             yield Input(id="pick-search", compact=True, placeholder=self._hint)
         yield PickList(id="pick-list")
         with Middle(id="pick-notice"):
-            yield Static(Content.assemble(*_EMPTY), id="pick-empty")
-        yield Static(safe.line(self._said or "looking for sessions…"), id="pick-status")
-        keys = (piece for key, does in _KEYS for piece in ((key, "bold $accent"), f" {does}  "))
-        yield Static(Content.assemble(*keys), id="pick-keys")
+            yield Static(Content.assemble(*self._none), id="pick-empty")
+        yield Static(safe.line(self._said or self._looking), id="pick-status")
+        yield Static(key_words(_KEYS), id="pick-keys")
 
     def on_mount(self) -> None:
         """Start to look."""

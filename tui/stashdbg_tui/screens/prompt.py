@@ -14,6 +14,8 @@ Verb = Literal[
 _ACTIONS = {
     "q": "app.close",
     "q!": "app.quit",
+    "qa": "app.quit",
+    "qa!": "app.quit",
     "quit": "app.quit",
     "help": "app.help",
     "h": "app.help",
@@ -49,9 +51,10 @@ _TAKING: dict[str, tuple[Verb, str]] = {
     "search": ("search", "TEXT"),
     "note": ("note", "TEXT"),
     "open": ("open", "FILE"),
+    "e": ("open", "FILE"),
     "source": ("source", "FOLDER"),
 }
-WORDS = tuple(sorted({*_ACTIONS, *_TAKING} - {"w", "h", "q!"}))
+WORDS = tuple(sorted({*_ACTIONS, *_TAKING} - {"w", "h", "e", "q!", "qa", "qa!"}))
 """Commands, for completion."""
 
 

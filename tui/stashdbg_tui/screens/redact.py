@@ -12,9 +12,9 @@ from textual.widgets import Button
 
 from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
+from stashdbg_core.opening.files import place_of
 from stashdbg_core.redact.scan import ScanFinding, kind_words
 from stashdbg_core.redact.user_rules import rule_set
-from stashdbg_core.report.opening import place_of
 from stashdbg_core.session.masked_copy import MaskedCopy, WrittenCopy, masked_copy
 from stashdbg_core.session.seal_place import has_seal, seal_file_of
 from stashdbg_core.session.words import counted

@@ -29,16 +29,23 @@ from stashdbg_core.session.payload_lines import PayloadLines
 from stashdbg_core.session.raw_lines import RawLines
 from stashdbg_core.session.words import size_words
 from stashdbg_tui import safe
-from stashdbg_tui.bindings import bindings, keys_now
-from stashdbg_tui.commands import Scope, command
+from stashdbg_tui.bindings import bindings
+from stashdbg_tui.commands import Scope
 from stashdbg_tui.screens.left_once import LeftOnce
 from stashdbg_tui.screens.report_export import ReportExportDialog
+from stashdbg_tui.widgets.key_line import KeyLine
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 from stashdbg_tui.widgets.panel import Panel, PanelRow
 from stashdbg_tui.widgets.payload_view import PayloadView
 
 _FULL, _EMPTY = "█", "░"
-_KEYS = (("report.tick", "include"), ("report.pane", "other pane"), ("report.write", "export…"))
+_KEYS = (
+    ("report.tick", "include"),
+    ("report.pane", "other pane"),
+    ("report.write", "export…"),
+    ("help", "help"),
+    ("report.close", "close, nothing is written"),
+)
 
 
 class Described(Message):
@@ -130,21 +137,6 @@ class ReportMeter(OneLine):
         yield f"{words}{', too large' if over else ''}", "meter--problem" if over else "meter--words"
 
 
-class ReportKeys(OneLine):
-    """The keys of this screen."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
-
-    def pieces(self, y: int, width: int) -> Iterable[Piece]:
-        """Return the keys as they are bound now."""
-        yield " ", ""
-        for command_id, label in _KEYS:
-            yield keys_now(self.app, command(command_id))[0], "keys--key"
-            yield f" {label}  ", "keys--label"
-        yield "Esc", "keys--key"
-        yield " close, nothing is written", "keys--label"
-
-
 class ReportScreen(LeftOnce, Screen[str]):
     """Returns a sentence about the archive that was written, or None.
 
@@ -170,7 +162,7 @@ class ReportScreen(LeftOnce, Screen[str]):
             yield ReportList(id="report-list")
             yield PayloadView(id="report-preview")
         yield ReportMeter(id="report-meter")
-        yield ReportKeys(id="report-keys")
+        yield KeyLine(_KEYS, id="report-keys")
 
     @property
     def settled(self) -> bool:
@@ -236,7 +228,7 @@ class ReportScreen(LeftOnce, Screen[str]):
     def _show(self, notice: str = "") -> None:
         choice, bundle = self.choice, self.bundle
         assert choice is not None
-        self.list.show_rows("report", f"bug report from {self._recordings[0].id}", _rows(choice, bundle))
+        self.list.show_rows("report", f"Bug report from {self._recordings[0].id}", _rows(choice, bundle))
         self.meter.show(bundle, notice)
         if bundle is not None:
             self._show_file(self._file_at(self.list.target, bundle))
@@ -252,14 +244,14 @@ class ReportScreen(LeftOnce, Screen[str]):
             return
         self._shown = file
         if file is None:
-            self.preview.border_title = "not in the archive"
+            self.preview.border_title = " not in the archive "
             self.preview.show_lines(None)
             return
         text = file.data[:HEAD_BYTES].decode("utf-8", "replace")
         rest = len(file.data) - HEAD_BYTES
         more = f", of which the first {size_words(HEAD_BYTES)} are shown" if rest > 0 else ""
         masked = f", {file.masked} masked" if file.masked else ""
-        self.preview.border_title = safe.line(f"{file.name}  {size_words(len(file.data))}{masked}{more}")
+        self.preview.border_title = safe.line(f" {file.name}  {size_words(len(file.data))}{masked}{more} ")
         is_json = file.name.endswith(".json")
         self.preview.show_lines(PayloadLines(text, omitted=max(rest, 0)) if is_json else RawLines(text))
 
@@ -290,7 +282,7 @@ class ReportScreen(LeftOnce, Screen[str]):
             self.meter.show(self.bundle, reason)
             return
         self.bundle = None
-        self.list.show_rows("report", f"bug report from {self._recordings[0].id}", _rows(self.choice, None))
+        self.list.show_rows("report", f"Bug report from {self._recordings[0].id}", _rows(self.choice, None))
         self._preview(self.choice, self.choice.ids)
 
     def action_pane(self) -> None:

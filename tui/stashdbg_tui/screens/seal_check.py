@@ -43,7 +43,7 @@ class SealCheckDialog(Dialog[int]):
         yield Panel(id="check-parts")
         yield Fact("root", id="check-root")
         yield Fact("signature", id="check-signature")
-        yield Field("expect root", "check-expect", placeholder="64 hex digits that were kept elsewhere; may stay empty")
+        yield Field("expect", "check-expect", placeholder="a root kept elsewhere, 64 hex digits; may stay empty")
         yield Field("signers", "check-signers", placeholder="a file of allowed signers; may stay empty")
 
     def buttons(self) -> Iterable[Button]:
@@ -92,7 +92,7 @@ class SealCheckDialog(Dialog[int]):
         self.query_one("#check-root", Fact).show(f"{root}{expected}")
         self.query_one("#check-signature", Fact).show(_signature(state) if root else "")
         notes = "" if result is None else "\n".join(f"{note[:1].upper()}{note[1:]}." for note in result.notes)
-        self.say("the menu's s makes one" if state.word == "none" else notes)
+        self.say("a s writes one" if state.word == "none" else notes)
         if rows and rows[0].target is not None:
             panel.focus(scroll_visible=False)
             self.query_one("#dialog").border_subtitle = "Enter jumps to the event · Esc closes"

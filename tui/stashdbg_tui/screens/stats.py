@@ -116,8 +116,9 @@ def _total(series: Series, measure: Measure) -> str:
 
 def _table(stats: RunStats, width: int) -> Pieces:
     rows = sorted(stats.names.items(), key=lambda item: (-item[1].ms, -item[1].calls))
-    name_width = max(min(width - 53, 40), 12)
-    head = f"{'':{name_width + 2}}{'calls':>6}{'errors':>7}{'time':>10}{'slowest':>10}{'tokens in':>10}{'out':>8}\n"
+    tokens = f"{'tokens in':>10}{'out':>8}" if stats.usage.calls else ""
+    name_width = max(min(width - 35 - len(tokens), 40), 12)
+    head = f"{'':{name_width + 2}}{'calls':>6}{'errors':>7}{'time':>10}{'slowest':>10}{tokens}\n"
     pieces: Pieces = [("By name\n", "bold $accent"), (head, "$muted")]
     for (channel, key), row in rows[:_NAMES]:
         pieces += _row(channel, key, row, stats.usage_of(channel, key), name_width)

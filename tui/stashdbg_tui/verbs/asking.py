@@ -43,6 +43,10 @@ class Asking(SessionScreen):
         self.remove_class("-prompt")
         self.set_focus(self.query_one(f"#{self.asked_from or 'timeline'}"))
 
+    @on(PromptLine.Refused)
+    def _say_refusal(self, message: PromptLine.Refused) -> None:
+        self.status.show(message.reason)
+
     @on(ChoiceLine.Left)
     async def _choice_left(self, message: ChoiceLine.Left) -> None:
         self.turn_back()

@@ -65,9 +65,9 @@ class Finding(Moving):
         if not session.found.hits:
             said = f"{shorten(session.found.match.text, 40)} is nowhere in this run"
             self.clear_search()
-            self.status.show(said)
+            self.say_reason(said)
         elif session.hit_number is None:
-            self._show_hit(session.to_first_hit())
+            self._show_hit(session.to_first_hit(), 1)
         else:
             self.status.show(self._hit_words())
 
@@ -81,12 +81,15 @@ class Finding(Moving):
         elif session.found is None:
             self.action_seek("over", by)
         else:
-            self._show_hit(session.to_hit(forward=by > 0))
+            self._show_hit(session.to_hit(forward=by > 0), by)
 
-    def _show_hit(self, move: Move) -> None:
+    def _show_hit(self, move: Move, by: int) -> None:
         """Show the hit that was gone to, or say why there is none."""
         self._go_to_hit(move)
-        self.status.show(self._hit_words() if move.made else move.reason)
+        if move.reason is not None:
+            self.say_reason(move.reason)
+        else:
+            self.status.show(self._hit_words(f", round the {_edge(by)}" if move.went_round else ""))
 
     def _go_to_hit(self, move: Move) -> None:
         """Show the hit that was gone to, if one was: its part, and its place in that."""
@@ -99,11 +102,7 @@ class Finding(Moving):
         self.follow(move)
         if hit.part in ("value", "input"):
             steps = self.payload.find_steps(session.found.match, 1, hit.pointer)
-            self.work_on("inside", steps, self._show_line)
-
-    def _show_line(self, line: int | None) -> None:
-        if line is not None:
-            self.payload.go_to_line(line, open_it=True)
+            self.work_on("inside", steps, self.show_line)
 
     def _hit_words(self, more: str = "") -> str:
         session = self.session
@@ -127,7 +126,7 @@ class Finding(Moving):
             else:
                 wrapped = (line < before) == (by > 0) and line != before
                 self.payload.go_to_line(line, open_it=True)
-                self.status.show("search went round the end" if wrapped and not at_once else None)
+                self.status.show(f"search went round the {_edge(by)}" if wrapped and not at_once else None)
 
         before = self.payload.line
         steps = self.payload.find_steps(match, by, at_cursor=at_once)
@@ -209,3 +208,7 @@ class Finding(Moving):
         """Show marked events only, or all again."""
         if self.session is not None:
             self.set_filter("" if self.session.filter.query == "is:marked" else "is:marked")
+
+
+def _edge(by: int) -> str:
+    return "end" if by > 0 else "start"

@@ -88,7 +88,8 @@ class Following(SessionScreen):
         self._look_again = monotonic() + _REST * (monotonic() - started)
         if session.recording is not before:
             self.show_recording(session.recording, progress="following")
-            self.follow(session.last())
+            if not session.at_end:
+                self.follow(session.last())
         part = session.caught_up
         progress = "following" if part == 1 else f"following, {part:.0%} read"
         if progress != self.status.progress:

@@ -62,7 +62,7 @@ class Inspecting(SessionScreen):
             )
         else:
             self.payload.show_lines(None)
-            self.tabs.show(self.part, "reading…")
+            self._show_tab(self.part, "reading…")
             folders = self.folders if self.part == "source" else ()
             self._inspect_later(session.recording, event, session.position, self.part, self._raw_of, folders)
 
@@ -84,10 +84,16 @@ class Inspecting(SessionScreen):
     def _show(self, inspection: Inspection) -> None:
         self.payload.show_lines(inspection.lines, inspection.closed)
         words = inspection.words + (" · CRLF line ends" if inspection.lines.has_crlf else "")
-        self.tabs.show(inspection.part, words, trouble=inspection.trouble)
+        self._show_tab(inspection.part, words, trouble=inspection.trouble)
         if inspection.part == "source" and inspection.lines.count:
             lines = (inspection.lines.line(index) for index in range(inspection.lines.count))
             self.payload.go_to_line(next((place for place, line in enumerate(lines) if line.tokens[0][1] == "role"), 0))
+
+    def _show_tab(self, part: Part, words: str, *, trouble: bool = False) -> None:
+        is_other = part != self.tabs.part
+        self.tabs.show(part, words, trouble=trouble)
+        if is_other:
+            self.show_keys()
 
     @on(Inspected)
     def _inspected(self, message: Inspected) -> None:

@@ -37,8 +37,8 @@ class Marking(SessionScreen):
     def open_debugger(self, recording: Recording) -> Debugger:
         """Return a debugger with the notebook of a recording; one that is only in memory has one in memory."""
         if recording.path is None and self.notebook_folder is None:
-            return Debugger(recording)
-        return Debugger.open(recording, self.notebook_folder)
+            return Debugger(recording, limits=self.stash_app.limits)
+        return Debugger.open(recording, self.notebook_folder, limits=self.stash_app.limits)
 
     def show_marks(self) -> None:
         """Draw the marks of the session's notebook, those of breakpoints and watches as soon as they are known."""
@@ -235,7 +235,9 @@ class Marking(SessionScreen):
         for row in watches:
             position = session.recording.events.position_of(row.seq) if row.seq is not None else None
             since = f"  event {row.seq}" if row.seq is not None else ""
-            value = (row.text, "text") if row.text is not None else ("nothing yet", "muted")
+            value = (
+                (row.text, "text") if row.text is not None else (f"nothing in the {row.watched} up to here", "muted")
+            )
             pieces = [(f"{row.expression}  ", "strong"), value, (since, "muted")]
             rows.append(PanelRow(pieces, (row.expression, position)))
-        return rows or [PanelRow([("nothing is watched yet: :watch EXPRESSION, such as :watch paid_out", "muted")])]
+        return rows or [PanelRow([("nothing is watched yet: :watch EXPRESSION, such as paid_out or value.n", "muted")])]

@@ -32,6 +32,7 @@ class Moving(SessionScreen):
         if session is not None:
             moves = {"first": session.first, "last": session.last, "back": session.back, "forward": session.forward}
             self.follow(moves[verb]())
+            self.awaits_end = verb == "last" and self.stash_app.is_reading
 
     def action_recentre(self) -> None:
         """Scroll the timeline to the cursor."""

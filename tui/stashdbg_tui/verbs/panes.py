@@ -11,6 +11,7 @@ from textual import on
 
 from stashdbg_core.session.rows import lane_steps
 from stashdbg_core.session.words import counted
+from stashdbg_core.store.journal_place import still_at
 from stashdbg_tui.verbs.copying import Copying
 from stashdbg_tui.verbs.finding import Finding
 from stashdbg_tui.verbs.marking import Marking
@@ -99,10 +100,10 @@ class Panes(Finding, Copying, Marking):
     def action_list(self, kind: str) -> None:
         """List something below the inspector, or close the list if it is what is shown."""
         if self.panel.kind == kind and self.has_class("-panel"):
-            self.close_panel()
+            self._leave_panel()
         elif self.session is not None:
             self.list_rows(kind)
-            self.set_focus(self.panel)
+            self.enter_panel()
 
     def list_rows(self, kind: str) -> None:
         """List something in the panel anew."""
@@ -110,11 +111,13 @@ class Panes(Finding, Copying, Marking):
         if session is None:
             return
         if kind == "marks":
-            self.open_panel("marks", "Marks: Enter jumps, - takes away", self.mark_rows(), focus=False)
+            self.open_panel(
+                "marks", "Marks: Enter jumps, or filters by a breakpoint; - takes away", self.mark_rows(), focus=False
+            )
         elif kind == "watches":
             self.work_on("watches", session.watch_rows(), self._show_watches)
         elif kind == "recordings":
-            paths = self.stash_app.paths
+            paths = dict.fromkeys(map(still_at, self.stash_app.paths))
             rows = [PanelRow([(path.name, "strong"), (f"  {path.parent}", "muted")], path) for path in paths]
             rows = rows or [PanelRow([("no other recording was opened: :open FILE", "muted")])]
             self.open_panel("recordings", "Recordings: Enter opens", rows, focus=False)
@@ -192,12 +195,23 @@ class Panes(Finding, Copying, Marking):
         self.set_class(pane in ("payload", "panel"), "-zoom-inspector")
         self.set_class(pane == "timeline", "-zoom-timeline")
 
+    def leaves_panel(self) -> bool:
+        """Close the list if it has the focus; tell whether it had."""
+        entered = self.panel.has_focus
+        if entered:
+            self._leave_panel()
+        return entered
+
+    def _leave_panel(self) -> None:
+        self.close_panel()
+        self.status.show()
+
     def action_dismiss_view(self) -> None:
         """Step out of what was opened last: work, a list, a zoom, the inspector, the search, the filter."""
         if self.stop_work():
             self.status.show("stopped")
         elif self.has_class("-panel"):
-            self.close_panel()
+            self._leave_panel()
         elif self.has_class("-zoom"):
             self.action_zoom()
         elif self.payload.has_focus:
@@ -205,7 +219,7 @@ class Panes(Finding, Copying, Marking):
                 self.set_focus(self.timeline)
         elif self.get_selected_text():
             self.clear_selection()
-        elif not self.clear_search() and not self.clear_filter():
-            self.status.show()
         else:
+            if not self.clear_search():
+                self.clear_filter()
             self.status.show()

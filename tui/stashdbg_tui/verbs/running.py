@@ -20,7 +20,6 @@ from stashdbg_tui.bindings import keys_now
 from stashdbg_tui.commands import command
 from stashdbg_tui.verbs.forking import Forking
 from stashdbg_tui.verbs.panes import Panes
-from stashdbg_tui.widgets.key_line import KeyLine
 from stashdbg_tui.widgets.panel import PanelRow
 from stashdbg_tui.widgets.plain_rows import output_rows
 
@@ -100,7 +99,7 @@ class Running(Panes, Forking):
         """Show what running on would do, or the output of what runs."""
         if self.runs:
             self.list_rows("run")
-            self.set_focus(self.panel)
+            self.enter_panel()
             return
         if self.session is None:
             return
@@ -131,7 +130,7 @@ class Running(Panes, Forking):
         self.live.start()
         self._run_timer = self.set_interval(_TICK_SECONDS, self._look_at_run)
         self.list_rows("run")
-        self.show_run_keys()
+        self.show_keys()
         self._look_at_run()
 
     def _run_in_terminal(self, plan: RunPlan) -> None:
@@ -228,7 +227,7 @@ class Running(Panes, Forking):
             said = f"{said}; {self._compare_words}"
             self._find_parent(self._plan.recording, self._shown)
         self.status.show(said)
-        self.show_run_keys()
+        self.show_keys()
         if self._after_stop is not None:
             self.call_later(self.run_action, self._after_stop)
 
@@ -327,10 +326,3 @@ class Running(Panes, Forking):
         """Stop the program, and do something when it has ended."""
         self._after_stop = action
         self.action_stop_program()
-
-    def show_run_keys(self) -> None:
-        """Let the last line name the keys of running where they do something."""
-        known = self.session is not None and "command" in self.session.recording.meta
-        self.query_one("#keys", KeyLine).hide(
-            *(() if known and not self.runs else ("program.run",)), *(() if self.runs else ("program.stop",))
-        )

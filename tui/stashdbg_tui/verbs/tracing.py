@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from stashdbg_core.session.search import Hit
     from stashdbg_core.session.why import Link, Slice, WhyNode
 
+FIELD_PARTS = ("value", "input", "state")
+"""Tabs whose lines are fields."""
 _TEXT = 200
 """Characters of a field up to which the whole of it is looked for, not its line alone."""
 
@@ -120,7 +122,7 @@ class Tracing(SessionScreen):
             if found.pointer
             else (shorten(found.text, 40) if found.text else "the input")
         )
-        title = f"Why {what} of event {found.seq}: what reached it, latest first"
+        title = f"Why {what} of event {found.seq}: latest first"
         self.slice = found
         rows = [row for node in found.nodes for row in _node_rows(session.recording, node)]
         if len(found.nodes) == 1:
@@ -137,11 +139,7 @@ class Tracing(SessionScreen):
         if part in ("value", "input") and part != self.part:
             self.part = "input" if part == "input" else "value"
             self.inspect()
-        self.work_on("inside", self.payload.pointer_steps(pointer), self._to_line)
-
-    def _to_line(self, line: int | None) -> None:
-        if line is not None:
-            self.payload.go_to_line(line, open_it=True)
+        self.work_on("inside", self.payload.pointer_steps(pointer), self.show_line)
 
     def text_at_cursor(self) -> str:
         """Return what origin looks for: the selected text, the scalar at the cursor, or the line of a long one."""
@@ -166,15 +164,10 @@ class Tracing(SessionScreen):
 def _node_rows(recording: Recording, node: WhyNode) -> list[PanelRow]:
     event = recording.events[node.position]
     indent = "  " * min(node.hops, 6)
-    head = PanelRow(
-        [
-            (f"{indent}event {event.seq} ", "strong"),
-            (f"{event.channel} {event.key} ", "text"),
-            (f"{outcome_word(event)} ", "muted" if event.outcome == "return" else "error"),
-            (summary(recording, event, 80), "muted"),
-        ],
-        node.position,
-    )
+    word = outcome_word(event)
+    pieces = [(f"{indent}event {event.seq} ", "strong"), (f"{event.channel} {event.key} ", "text")]
+    pieces += [] if word == "returned" else [(f"{word} ", "error")]
+    head = PanelRow([*pieces, (summary(recording, event, 80), "muted")], node.position)
     return [head, *(_link_row(indent, node.position, link) for link in node.links)]
 
 

@@ -60,7 +60,7 @@ class Trusting(Copying, Marking, Following):
         assert self.session is not None
         self.show_seal(NO_SEAL)
         if self.session.recording.path is not None:
-            self._verify(self.session.recording)
+            self.call_after_refresh(self._verify, self.session.recording)
 
     @work(thread=True, exclusive=True, group="seal", exit_on_error=False)
     def _verify(self, recording: Recording) -> None:

@@ -1,9 +1,8 @@
-"""The frame lines of a comparison: the two names, where the differences lie, the status, and the keys."""
+"""The frame lines of a comparison: the two names, where the differences lie, and the status."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import ClassVar
 
 from textual import events
@@ -214,52 +213,3 @@ def _took(comparison: Comparison) -> str:
     taken = [comparison.event(comparison.cursor, side) for side in (0, 1)]
     said = [duration_words(event.ms) if event is not None and event.ms is not None else "–" for event in taken]
     return "started at another time" if said[0] == said[1] else f"{said[0]} → {said[1]}"
-
-
-_ALWAYS = 2
-"""Keys at the end that stay however narrow a screen is: help, and the way out."""
-
-
-class ShortKeys(OneLine):
-    """The few keys worth knowing on a screen, as they are bound now; a click runs the command."""
-
-    DEFAULT_CSS = """
-    ShortKeys > .keys--key { color: $accent; text-style: bold; }
-    ShortKeys > .keys--label { color: $muted; }
-    """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
-
-    def __init__(self, shown: Sequence[tuple[str, str]], *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._shown = shown
-        """Ids of commands, two with a slash between for a pair, and a word for each."""
-        self._edges: list[tuple[int, str]] = []
-
-    def pieces(self, y: int, width: int) -> Iterable[Piece]:
-        """Return as many keys as fit, help and the way out among them."""
-        keys = [(self._key_text(ids), word, ids.split("/")[0]) for ids, word in self._shown]
-        sizes = [safe.cells(text) + len(word) + 3 for text, word, _ in keys]
-        middle = len(keys) - _ALWAYS
-        while middle > 0 and 1 + sum(sizes[:middle]) + sum(sizes[-_ALWAYS:]) - 2 > width:
-            middle -= 1
-        used, self._edges = 1, []
-        yield " ", ""
-        for place in (*range(middle), *range(len(keys) - _ALWAYS, len(keys))):
-            text, word, command_id = keys[place]
-            used += sizes[place]
-            self._edges.append((used, command_id))
-            yield text, "keys--key"
-            yield f" {word}  ", "keys--label"
-
-    def _key_text(self, ids: str) -> str:
-        names = [keys_now(self.app, command(one))[0] for one in ids.split("/")]
-        return "/".join(name for name, _ in groupby(names))
-
-    async def on_click(self, event: events.Click) -> None:
-        """Run the command clicked on."""
-        for edge, command_id in self._edges:
-            if event.x < edge:
-                entry = command(command_id)
-                owner = self.app if entry.scope == "app" else self.screen
-                await owner.run_action(entry.action)
-                return

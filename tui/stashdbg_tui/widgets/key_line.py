@@ -1,74 +1,83 @@
-"""The last line of the screen: the few keys worth knowing here, as they are bound now."""
+"""The last line of a screen: the few keys worth knowing there, as they are bound now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import ClassVar, TypeAlias
 
 from textual import events
+from textual.actions import parse
+from textual.content import Content
 
+from stashdbg_tui import safe
 from stashdbg_tui.bindings import keys_now
-from stashdbg_tui.command import Command
-from stashdbg_tui.commands import COMMANDS, command
+from stashdbg_tui.commands import command
 from stashdbg_tui.widgets.one_line import OneLine, Piece
 
-_PAIRS = {"step.forward": "step.back"}
-"""Commands shown as one label with their reverse."""
-_KEPT = ("help", "view.close")
-"""Commands that keep their place where there is little room."""
-_GAP = 2
+Keys: TypeAlias = Sequence[tuple[str, str]]
+"""Ids of commands, two with a slash between for a pair, and a word for each."""
+
+_ALWAYS = 2
+"""Keys at the end that stay however narrow a screen is: help, and the way out."""
 
 
 class KeyLine(OneLine):
-    """Keys and labels from the registry; a click runs the command."""
+    """Keys and what they do; a click runs the command."""
 
+    DEFAULT_CSS = """
+    KeyLine > .keys--key { color: $accent; text-style: bold; }
+    KeyLine > .keys--label { color: $muted; }
+    """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--label"}
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, shown: Keys, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._hidden: tuple[str, ...] = ("program.run", "program.stop")
+        self._shown = shown
+        self._edges: list[tuple[int, str]] = []
 
-    def hide(self, *ids: str) -> None:
-        """Leave out commands that do nothing now."""
-        if ids != self._hidden:
-            self._hidden = ids
+    def show(self, shown: Keys) -> None:
+        """Name other keys."""
+        if shown != self._shown:
+            self._shown = shown
             self.refresh()
 
     def on_mount(self) -> None:
         """Draw anew when a keymap is set."""
-        self._edges: list[tuple[int, str]] = []
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
-        """Return as many keys as fit; help and quit are the last to go."""
-        shown = [
-            (entry.id, "/".join(self._keys(entry)), entry.footer)
-            for entry in COMMANDS
-            if entry.footer is not None and entry.id not in _PAIRS.values() and entry.id not in self._hidden
-        ]
-        while len(shown) > 1 and 1 + sum(_cells(key) for key in shown) - _GAP > width:
-            shown.remove(next((key for key in reversed(shown) if key[0] not in _KEPT), shown[0]))
+        """Return as many keys as fit, help and the way out among them."""
+        keys = [(self._key_text(ids), word, ids.split("/")[0]) for ids, word in self._shown]
+        sizes = [safe.cells(text) + len(word) + 3 for text, word, _ in keys]
+        middle = len(keys) - _ALWAYS
+        while middle > 0 and 1 + sum(sizes[:middle]) + sum(sizes[-_ALWAYS:]) - 2 > width:
+            middle -= 1
         used, self._edges = 1, []
         yield " ", ""
-        for key in shown:
-            used += _cells(key)
-            self._edges.append((used, key[0]))
-            yield key[1], "keys--key"
-            yield f" {key[2]}{' ' * _GAP}", "keys--label"
+        for place in (*range(middle), *range(len(keys) - _ALWAYS, len(keys))):
+            text, word, command_id = keys[place]
+            used += sizes[place]
+            self._edges.append((used, command_id))
+            yield text, "keys--key"
+            yield f" {word}  ", "keys--label"
 
-    def _keys(self, entry: Command) -> list[str]:
-        keys = keys_now(self.app, entry)[:1]
-        if entry.id in _PAIRS:
-            keys += keys_now(self.app, command(_PAIRS[entry.id]))[:1]
-        return keys
+    def _key_text(self, ids: str) -> str:
+        names = [name for one in ids.split("/") for name in keys_now(self.app, command(one))[:1]]
+        return "/".join(name for name, _ in groupby(names))
 
     async def on_click(self, event: events.Click) -> None:
-        """Run the command clicked on."""
+        """Run the command clicked on, where its key would run it: in the pane, on the screen or in the app."""
         for edge, command_id in self._edges:
             if event.x < edge:
-                await self.screen.run_action(command(command_id).action)
+                action = command(command_id).action
+                method = f"action_{parse(action)[1]}"
+                owners = (self.screen.focused, self.screen, self.app)
+                owner = next(owner for owner in owners if owner is not None and hasattr(owner, method))
+                await owner.run_action(action)
                 return
 
 
-def _cells(key: tuple[str, str, str]) -> int:
-    return len(key[1]) + 1 + len(key[2]) + _GAP
+def key_words(keys: Sequence[tuple[str, str]]) -> Content:
+    """Return keys that are no commands, such as those of a field, in the same looks."""
+    return Content("  ").join(Content.assemble((key, "bold $accent"), f" {does}") for key, does in keys)

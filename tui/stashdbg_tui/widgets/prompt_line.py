@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -56,6 +57,19 @@ class _Offers(Suggester):
         return next((head + word for word in self.words() if word.startswith(last) and word != last), None)
 
 
+class _Line(Input):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+j", "submit", show=False)]
+    """An Enter typed before the screen took the terminal arrives as a line feed."""
+
+    class Refused(Message):
+        """What was typed or pasted does not fit."""
+
+    def restricted(self) -> None:
+        """Ring, and let it be said why."""
+        super().restricted()
+        self.post_message(self.Refused())
+
+
 class PromptLine(Horizontal):
     """Hidden until opened."""
 
@@ -78,6 +92,13 @@ class PromptLine(Horizontal):
     class Left(Message):
         """A person pressed Esc, or deleted past the start."""
 
+    class Refused(Message):
+        """Something could not be typed or pasted."""
+
+        def __init__(self, reason: str) -> None:
+            super().__init__()
+            self.reason = reason
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.kind = ":"
@@ -89,7 +110,7 @@ class PromptLine(Horizontal):
     def compose(self) -> ComposeResult:
         """Make the sign and the field."""
         yield Label(":", markup=False)
-        yield Input(compact=True, max_length=_LONGEST, select_on_focus=False, suggester=self._offers)
+        yield _Line(compact=True, max_length=_LONGEST, select_on_focus=False, suggester=self._offers)
 
     def open(self, kind: str, words: Words, text: str = "") -> None:
         """Ask for something and take the keys."""
@@ -115,6 +136,11 @@ class PromptLine(Horizontal):
         self.close()
         self.history.add_line(self.kind, event.value)
         self.post_message(self.Entered(self.kind, event.value))
+
+    @on(_Line.Refused)
+    def _refused(self, message: _Line.Refused) -> None:
+        message.stop()
+        self.post_message(self.Refused(f"a line here has at most {_LONGEST:,} characters"))
 
     def on_key(self, event: events.Key) -> None:
         """Leave on Esc, and on Backspace in an empty prompt; look through earlier answers."""

@@ -29,6 +29,8 @@ _GAP = 3
 _FOLDING = partial(TextWrapper, max_lines=4, placeholder="…", break_on_hyphens=False)
 _DISPENSABLE = ("lane", "offset", "place", "name", "outcome")
 """Groups of words, the most dispensable first."""
+_BESIDE_NOTICE = (*_DISPENSABLE, "marks", "event")
+"""The same beside a notice, which leaves no stump of them."""
 
 
 class StatusLine(OneLine):
@@ -77,21 +79,25 @@ class StatusLine(OneLine):
         if self._folded:
             yield self._folded[y] if y < len(self._folded) else "", "status--notice"
             return
-        said = [(f"{self._notice}  ", "status--notice")] if self._notice else []
+        said = [(self._notice, "status--notice")] if self._notice else []
         yield from said
         session = self.session
         if session is None:
             yield self.progress or "", "status--muted"
             return
         groups = _event_groups(session)
+        if said:
+            groups["event"].insert(0, ("  ", ""))
         marks = self.marks(session.position)
         if marks:
             groups["marks"] = [(f" · {marks}", "status--notice")]
         about = list(self._recording_words(session, width))
         room = width - 1 - _size(said) - _size(about)
-        for dispensable in _DISPENSABLE:
+        for dispensable in _BESIDE_NOTICE if said else _DISPENSABLE:
             if sum(_size(group) for group in groups.values()) > room:
                 groups.pop(dispensable, None)
+        while said and about and _size(about) > width - 1 - _size(said):
+            about.pop()
         words = [*(piece for group in groups.values() for piece in group), *about]
         yield from words
         name = shorten(safe.file_name(session.recording.path), 40) if session.recording.path is not None else ""

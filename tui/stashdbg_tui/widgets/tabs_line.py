@@ -21,7 +21,9 @@ _WORDS = 12
 class TabsLine(OneLine):
     """``1 value  2 input  3 change``, the shown one marked, and a word about it at the right."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--tab", "tabs--active", "tabs--words", "tabs--problem"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "tabs--tab", "tabs--active", "tabs--focused", "tabs--words", "tabs--problem",
+    }  # fmt: skip
 
     class Chosen(Message):
         """A person pointed at a tab."""
@@ -35,6 +37,7 @@ class TabsLine(OneLine):
         self.part: Part = "value"
         self.words = ""
         self.trouble = False
+        self._entered = False
 
     def show(self, part: Part, words: str, *, trouble: bool = False) -> None:
         """Mark a tab, and say how large its content is or what is wrong with it."""
@@ -42,12 +45,18 @@ class TabsLine(OneLine):
             self.part, self.words, self.trouble = part, words, trouble
             self.refresh()
 
+    def show_focus(self, entered: bool) -> None:
+        """Mark whether the keys go into what is shown."""
+        if entered != self._entered:
+            self._entered = entered
+            self.refresh()
+
     def pieces(self, y: int, width: int) -> Iterable[Piece]:
         """Return the tabs, and the words at the right end."""
-        used = 0
+        used, active = 0, "tabs--focused" if self._entered else "tabs--active"
         for text, part in self._tabs(width):
             used += len(text)
-            yield text, "tabs--active" if part == self.part else "tabs--tab"
+            yield text, active if part == self.part else "tabs--tab"
         room = width - used - 2  # a blank on either side
         if room > 3:
             words = self.words if self.trouble else _that_fit(self.words, room)

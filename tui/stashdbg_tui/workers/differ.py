@@ -145,7 +145,7 @@ def short_names(paths: Sequence[Side]) -> tuple[str, str]:
 
 
 def _opened(path: Path, limits: Limits, cancelled: Callable[[], bool]) -> Recording | None:
-    from stashdbg_core.report.opening import only, open_all
+    from stashdbg_core.opening.files import only, open_all
     from stashdbg_core.store.index_cache import open_cached, open_in_process
 
     try:

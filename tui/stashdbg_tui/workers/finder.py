@@ -1,4 +1,4 @@
-"""What there is to open on this machine, and what was opened; each called in a worker thread."""
+"""What there is to open on this machine; each called in a worker thread."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from stashdbg_core.formats.recent import RecentFiles, recent_path
+from stashdbg_core.formats.recent import RecentFiles
 from stashdbg_core.formats.session_finder import find_sessions
-from stashdbg_core.model import Recording
-from stashdbg_core.session.choices import Choice, choices_of_sessions
-
-__all__ = ["find_choices", "recent_path", "remember"]
+from stashdbg_core.opening.folder import runs_in_folder
+from stashdbg_core.session.choices import Choice, choices_in_folder, choices_of_sessions
+from stashdbg_core.store.limits import Limits
 
 
 def find_choices(recent: Path | None) -> Sequence[Choice]:
@@ -20,19 +19,6 @@ def find_choices(recent: Path | None) -> Sequence[Choice]:
     return choices_of_sessions(find_sessions(home, os.environ, Path(), RecentFiles(recent)), home)
 
 
-def remember(recent: Path, recording: Recording) -> None:
-    """Keep that a recording was opened."""
-    if recording.path is not None:
-        RecentFiles(recent).add(recording.path, title_of(recording))
-
-
-def title_of(recording: Recording) -> str:
-    """Return what a recording is called: its title, what a person said first, or its id."""
-    title = recording.meta.get("title")
-    if isinstance(title, str) and title:
-        return title
-    for position in range(min(len(recording.events), 20)):
-        event = recording.events[position]
-        if event.channel == "user" and event.label:
-            return event.label
-    return recording.id
+def find_in_folder(folder: Path, limits: Limits) -> Sequence[Choice]:
+    """Return what a folder holds that can be opened, newest first."""
+    return choices_in_folder(runs_in_folder(folder, limits), folder)

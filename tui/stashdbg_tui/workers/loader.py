@@ -1,7 +1,8 @@
 """Opening a recording without holding the screen up.
 
-Large files show their head at once; one of ours is indexed, one of another tool converted, by a process of its own. The
-rest is read in this thread. Whatever goes wrong arrives as a message.
+Files that take longer than a frame show their head at once, and the rest is read when that stands on the screen: two
+threads share one interpreter. A large one of ours is indexed, one of another tool converted, by a process of its own.
+Whatever goes wrong arrives as a message.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -22,21 +24,24 @@ from stashdbg_core.store.limits import Limits
 if TYPE_CHECKING:
     from stashdbg_core.formats.format import RunSummary
 
-LARGE_BYTES = 32_000_000
-"""From here on the head of a file is shown before the file is indexed."""
+LARGE_BYTES = 2_000_000
+"""From here on the head of a file is shown before the file is indexed, which takes up to 15 ms a megabyte."""
 HEAD_EVENTS = 200
+PAINT_SECONDS = 1.0
+"""So long the rest of a file waits for its head to be painted."""
 _PROGRESS_SECONDS = 0.2
 
 Post = Callable[[Message], object]
 
 
 class HeadLoaded(Message):
-    """The first events of a large file can be shown; the rest is being read."""
+    """The first events of a large file can be shown; the rest is read once ``painted`` is set."""
 
     def __init__(self, path: Path, recording: Recording) -> None:
         super().__init__()
         self.path = path
         self.recording = recording
+        self.painted = Event()
 
 
 class RecordingLoaded(Message):
@@ -95,7 +100,7 @@ def load(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[], bool
     """
     # The reader is not needed for the first frame.
     from stashdbg_core.formats.source import Cancelled
-    from stashdbg_core.report.opening import held_in, open_one, recording_paths
+    from stashdbg_core.opening.files import held_in, open_one, recording_paths
 
     try:
         recording: Recording | None = None
@@ -131,12 +136,12 @@ def _open_plain(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[
     if large and recording is None:
         head = open_head(path, HEAD_EVENTS, limits=limits)
         if head is not None and not is_cancelled():
-            post(HeadLoaded(path, replace(head, path=path)))
+            _show_head(path, replace(head, path=path), post)
     return recording or open_in_process(path, limits=limits, cancelled=is_cancelled)
 
 
 def _open_foreign(path: Path, limits: Limits, post: Post, is_cancelled: Callable[[], bool]) -> Recording | None:
-    from stashdbg_core.report.opening import head_of, open_one, runs_of
+    from stashdbg_core.opening.files import head_of, open_one, runs_of
 
     said = [0.0]
 
@@ -151,8 +156,14 @@ def _open_foreign(path: Path, limits: Limits, post: Post, is_cancelled: Callable
         return None
     head = head_of(path, limits=limits)
     if head is not None and not is_cancelled():
-        post(HeadLoaded(path, head))
+        _show_head(path, head, post)
     return open_one(path, limits=limits, progress=progress, cancelled=is_cancelled)
+
+
+def _show_head(path: Path, head: Recording, post: Post) -> None:
+    message = HeadLoaded(path, head)
+    post(message)
+    message.painted.wait(PAINT_SECONDS)
 
 
 def _unreadable(path: Path, why: str) -> StashError:
