@@ -26,7 +26,7 @@ FLOORS = (
     {"store"},
     {"record", "replay", "redact", "exchange", "interceptors", "fork", "lineage", "diff", "seal"},
     {"stash"},
-    {"session", "formats", "report", "programs"},
+    {"session", "formats", "opening", "report", "programs"},
 )
 
 

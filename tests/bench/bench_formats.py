@@ -20,7 +20,7 @@ from pathlib import Path
 HEAD = """
 import resource, sys, time
 from pathlib import Path
-from stashdbg_core.report.opening import head_of, refuse_unknown, runs_of
+from stashdbg_core.opening.files import head_of, refuse_unknown, runs_of
 path = Path(sys.argv[1])
 refuse_unknown(path)
 runs_of(path)
@@ -30,7 +30,7 @@ print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 WHOLE = """
 import resource, sys, time
 from pathlib import Path
-from stashdbg_core.report.opening import open_one
+from stashdbg_core.opening.files import open_one
 events = len(open_one(Path(sys.argv[1])).events)
 used = resource.getrusage(resource.RUSAGE_SELF)
 children = resource.getrusage(resource.RUSAGE_CHILDREN)
