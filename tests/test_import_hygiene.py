@@ -87,3 +87,18 @@ def test_a_program_is_started_and_welcomed_before_anything_is_loaded() -> None:
     bare = set(_run("import sys, stashdbg_core.programs; print(*sys.modules)").split())
     assert "stashdbg_core.programs.tapes.server" in loaded
     assert (loaded - bare) & {"threading", "typing", "json", "re", "enum", "stashdbg_core.errors"} == set()
+
+
+def test_a_program_is_recorded_without_what_replays_and_compares(tmp_path: Path) -> None:
+    program = """
+import sys
+from stashdbg_core.programs.runs.starting import load_the_rest, record_program
+run = record_program([sys.executable, "-c", "import time; time.time()"], sys.argv[1])
+run.start()
+load_the_rest()
+assert run.wait().exit_code == 0
+print(*sys.modules)
+"""
+    loaded = set(_run(program, str(tmp_path / "run.json")).split())
+    assert "stashdbg_core.programs.tapes.tape" in loaded
+    assert loaded & {"stashdbg_core.replay", "stashdbg_core.diff", "stashdbg_core.formats"} == set()

@@ -9,6 +9,7 @@ stay joined.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _INVISIBLE = (
     "\x80-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
@@ -36,6 +37,12 @@ def shorten(text: str, limit: int) -> str:
     """Return the head of ``text`` safe to print on one line, at most ``limit`` characters, ``…`` where it was cut."""
     head = sanitize_line(text[: limit + 1])
     return head if len(head) <= limit else head[: max(limit - 1, 0)] + "…"[:limit]
+
+
+def listed(texts: Sequence[str], most: int = 8, limit: int = 80) -> str:
+    """Return texts as a list for a message: the first ``most``, each shortened, and how many more there are."""
+    shown = ", ".join([shorten(text, limit) for text in texts[:most]])
+    return shown + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
 
 
 def _shapes(found: str, text: str, at: int) -> bool:

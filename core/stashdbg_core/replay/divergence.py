@@ -5,7 +5,6 @@ A divergence always says which side is the recording. Nothing in it is longer th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,7 +15,6 @@ from stashdbg_core.sanitize import shorten
 
 DivergenceKind: TypeAlias = Literal["input-mismatch", "extra-call", "missing-call"]
 _NAME = 80
-_LISTED = 8
 _SHOWN = 20
 """Divergences that the report for people spells out; the data has them all."""
 
@@ -196,12 +194,6 @@ class DivergenceReport:
 def call_name(channel: str, key: str) -> str:
     """Return a call's channel and key for a message."""
     return f"{shorten(channel, _NAME)} {shorten(key, _NAME)}"
-
-
-def listing(names: Sequence[str]) -> str:
-    """Return names for a message, bounded."""
-    shown = ", ".join(shorten(name, _NAME) for name in names[:_LISTED])
-    return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def _where(change: Change) -> str:

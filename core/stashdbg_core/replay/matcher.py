@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 
 from stashdbg_core.errors import ErrorCode, StashError, invalid_recording
 from stashdbg_core.model import RecordedEvent, Recording
-from stashdbg_core.replay.divergence import Divergence, Nearest, listing
+from stashdbg_core.replay.divergence import Divergence, Nearest
 from stashdbg_core.replay.field_changes import Change, preview
 from stashdbg_core.replay.inputs import Inputs, LiveInput, unnumbered
 from stashdbg_core.replay.nearest import nearest_calls, nearest_key
 from stashdbg_core.replay.tape_index import DIVERGED, UNUSED, Group, TapeIndex
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 
 MatchMode: TypeAlias = Literal["order", "input"]
 
@@ -127,10 +127,10 @@ class Matcher:
         keys = self.index.keys(channel)
         if not keys:
             known = self.index.channels()
-            reason = f"unknown channel; the recording has {listing(known)}" if known else "the recording has no calls"
+            reason = f"unknown channel; the recording has {listed(known)}" if known else "the recording has no calls"
             return Divergence("extra-call", channel, key, ordinal, reason)
         near = nearest_key(key, keys)
-        rest = f"the nearest is {shorten(near, 80)}" if near else f"the recording has {listing(keys)}"
+        rest = f"the nearest is {shorten(near, 80)}" if near else f"the recording has {listed(keys)}"
         return Divergence("extra-call", channel, key, ordinal, f"unknown key in channel {shorten(channel, 80)}; {rest}")
 
     def _beyond(self, group: Group, ordinal: int, live: LiveInput | None) -> Divergence:

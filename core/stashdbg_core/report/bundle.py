@@ -27,11 +27,12 @@ from stashdbg_core.report.personal import Person
 from stashdbg_core.report.trim import trim_hints, trim_warning
 from stashdbg_core.report.units import FILE_UNITS, Run, Unit, runs_of
 from stashdbg_core.report.zip_writer import zip_bytes
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 from stashdbg_core.store.atomic import write_atomic
 
 CEILING: Final = 20_000_000
 """Bytes beyond which a bundle is called too large: what an issue tracker takes and a person reviews."""
+_LISTED = 20
 
 
 class WrittenBundle(NamedTuple):
@@ -157,8 +158,7 @@ class Offer:
         known = [unit.id for unit in self.units]
         for name in wanted:
             if name not in known:
-                shown = ", ".join(known[:20]) + ("" if len(known) <= 20 else f" and {len(known) - 20} more")
-                raise invalid_input(f"there is no unit {shorten(name, 40)!r}", hint=f"units: {shown}")
+                raise invalid_input(f"there is no unit {shorten(name, 40)!r}", hint=f"units: {listed(known, _LISTED)}")
         chosen = [unit for unit in self.units if unit.id in wanted]
         if not any(unit.kind == "conversation" for unit in chosen):
             raise invalid_input("no conversation is included", hint=f"include at least one, such as {known[0]}")

@@ -20,7 +20,7 @@ from stashdbg_core.canonical import Json
 from stashdbg_core.errors import StashError, invalid_recording
 from stashdbg_core.model import Note, Recording
 from stashdbg_core.parse import parse_json
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 from stashdbg_core.store.limits import Limits
 from stashdbg_core.store.open import read_source
 from stashdbg_core.store.source import BytesSource, FileSource, Source
@@ -149,8 +149,7 @@ def _known(entries: list[tuple[_Entry, str | None]], where: str) -> tuple[dict[s
             known[entry.name] = entry
     if not odd:
         return known, []
-    more = f" and {len(odd) - _NAMED} more" if len(odd) > _NAMED else ""
-    return known, [Note("ignored-entry", f"ignored in the archive: {', '.join(odd[:_NAMED])}{more}")]
+    return known, [Note("ignored-entry", f"ignored in the archive: {listed(odd, _NAMED, 160)}")]
 
 
 def _directory(source: Source) -> Iterator[tuple[_Entry, str | None]]:

@@ -20,7 +20,7 @@ from stashdbg_core.programs.runs.continuing_run import Name, unknown_rerun
 from stashdbg_core.programs.runs.parents import parent_of
 from stashdbg_core.programs.tapes.secrets import check_held
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 from stashdbg_core.session.words import counted
 from stashdbg_core.store.sharing_tags import may_share
 
@@ -79,7 +79,7 @@ class Preview:
         lines.append(_LIVE[self.source] if self.live or self.source != "parent" else _NOTHING_LIVE)
         lines += _listed(self.live)
         if self.hosts:
-            lines.append(f"  hosts: {_joined(self.hosts)}")
+            lines.append(f"  hosts: {listed(self.hosts, _SHOWN, 60)}")
         if self.effects:
             lines.append("done before, and not done again (--rerun CHANNEL/KEY does it again):")
             lines += _listed(self.effects)
@@ -209,8 +209,3 @@ def _listed(calls: Calls) -> list[str]:
     ]
     more = len(calls) - _SHOWN
     return lines + ([f"  and {counted(more, 'other')}"] if more > 0 else [])
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(shorten(name, 60) for name in names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -19,8 +19,7 @@ from stashdbg_core.errors import invalid_input
 from stashdbg_core.model import Recording
 from stashdbg_core.redact.edits import edit_tree
 from stashdbg_core.redact.placeholders import ANY_PLACEHOLDER, OPENING
-from stashdbg_core.replay.divergence import listing
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 
 _SHORTEST = 6
 _HINT = "write PLACEHOLDER=env:NAME, such as 'password#2=env:DB_PASSWORD'"
@@ -97,7 +96,7 @@ def check_held(placeholders: Collection[str], recording: Recording) -> None:
         if placeholder not in held:
             raise invalid_input(
                 f"--secret {_short(placeholder)}: the recording holds no such placeholder",
-                hint=f"it holds {listing([_short(one) for one in held])}" if held else "it holds none",
+                hint=f"it holds {listed([_short(one) for one in held])}" if held else "it holds none",
             )
 
 

@@ -23,7 +23,7 @@ from stashdbg_core.formats.sink import RunSink
 from stashdbg_core.formats.source import ForeignSource
 from stashdbg_core.formats.times import epoch_ms
 from stashdbg_core.formats.zip_members import ZIP_MAGICS, ZipMembers
-from stashdbg_core.sanitize import shorten
+from stashdbg_core.sanitize import listed, shorten
 
 _ANY = "agentfootprint.recording."
 _ENVELOPE = "agentfootprint.recording.v1"
@@ -237,8 +237,7 @@ def _facts(run: _Run, facts: Mapping[str, Any], redacted: set[str], sink: RunSin
     if redacted:
         names = sorted(redacted)
         sink.meta(redactedKeys=names)
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        sink.note("redacted", f"values redacted when it was recorded: {', '.join(names[:_NAMED])}{more}")
+        sink.note("redacted", f"values redacted when it was recorded: {listed(names, _NAMED)}")
     excluded = object_of(run.manifest.get("excluded")).get("conversations")
     if type(excluded) is int and excluded > 0:
         sink.note("excluded", f"{excluded} conversations were left out of the report")
