@@ -3,8 +3,9 @@
 A model on loopback answers after 200 ms. It is asked by nobody, by ``urllib`` five times, and by the real agents of
 ``tests/agents``, three times each; every program runs alone and recorded in turns, by the command as it is installed
 and with modules compiled, as an installation has them. ``STASHDBG_AGENTS_PYTHON`` names an interpreter that has the
-agents' libraries, if that of the bench has not; ``ROUNDS=3`` makes it quicker. Medians in milliseconds. Recording needs
-a second processor to start beside the program: where both are busy, it costs more.
+agents' libraries, if that of the bench has not; ``ROUNDS=3`` makes it quicker. Prints the median of the runs alone and
+of what recording added in each turn, and the middle half of the latter. Recording needs a second processor to start
+beside the program: where both are busy, it costs more.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 AGENTS = ROOT / "tests" / "agents" / "programs"
-ROUNDS = int(os.environ.get("ROUNDS", "7"))
+ROUNDS = max(2, int(os.environ.get("ROUNDS", "11")))
 CALLS = 5
 DELAY_S = 0.2
 PYTHON = os.environ.get("STASHDBG_AGENTS_PYTHON", sys.executable)
@@ -62,18 +63,19 @@ def took(command: list[str], folder: Path, environment: dict[str, str]) -> float
 
 
 def in_turns(command: list[str], record: list[str], folder: Path, environment: dict[str, str]) -> str:
-    """Run a program alone and recorded, and return its row of the table."""
-    alone, recorded = [], []
-    for _ in range(ROUNDS + 1):
-        alone.append(took(command, folder, environment))
-        recorded.append(took([*record, *command], folder, environment))
-    one, other = [[each for each in times[1:] if each is not None] for times in (alone, recorded)]  # the first compiles
-    if len(one) + len(other) < 2 * ROUNDS:
+    """Run a program alone and recorded, and return its row of the table.
+
+    The two runs of a turn are compared with each other: a machine that slows down for a while slows both.
+    """
+    turns = [
+        (took(command, folder, environment), took([*record, *command], folder, environment)) for _ in range(ROUNDS + 1)
+    ]
+    pairs = [(one, other) for one, other in turns[1:] if one is not None and other is not None]  # the first compiles
+    if len(pairs) < ROUNDS:
         return "      it fails here: are its libraries installed?"
-    usual, with_us = statistics.median(one), statistics.median(other)
-    return (
-        f"{usual:9.0f}{with_us:10.0f}{with_us - usual:8.0f}{with_us / usual - 1:8.1%}{min(other) / min(one) - 1:10.1%}"
-    )
+    alone = statistics.median(one for one, _ in pairs)
+    low, added, high = statistics.quantiles([other - one for one, other in pairs], n=4)
+    return f"{alone:9.0f}{added:9.0f}{added / alone:9.1%}{low:11.0f} to {high:.0f}"
 
 
 def main() -> None:
@@ -92,7 +94,7 @@ def main() -> None:
             "ANTHROPIC_API_KEY": "none",
             "OPENAI_AGENTS_DISABLE_TRACING": "1",
         }
-        print(f"{'ms, median':20}{'alone':>9}{'recorded':>10}{'added':>8}{'':>8}{'quickest':>10}")
+        print(f"{'ms':20}{'alone':>9}{'added':>9}{'':>9}{'half of the turns':>21}")
         for name, command in programs(folder).items():
             if not sys.argv[1:] or any(name.startswith(wanted) for wanted in sys.argv[1:]):
                 row = in_turns(command, [*stashdbg, "record", "--force", "--"], folder, environment)

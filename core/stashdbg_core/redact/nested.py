@@ -17,6 +17,8 @@ MAX_NESTING: Final = 6
 """JSON in a text in JSON in a text …: deeper texts are searched as running text."""
 
 _INDENT = re.compile(r"[\[{]\r?\n([ \t]*)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""No UTF-8 holds one: it stands as an escape."""
 _BASE64_JSON = re.compile(r"(?:eyJ|W3si|ewog|eyAi)[A-Za-z0-9_-]{13,}[A-Za-z0-9+/_-]*={0,2}")
 
 
@@ -63,7 +65,7 @@ def _spelled_like(body: str, tree: Json) -> str:
     if indent is None and '": ' not in body:
         return compact
     try:
-        return json.dumps(
+        spelled = json.dumps(
             json.loads(compact),
             indent=indent[1] if indent else None,
             separators=(", " if not indent and ", " in body else ",", ": " if '": ' in body else ":"),
@@ -72,3 +74,4 @@ def _spelled_like(body: str, tree: Json) -> str:
         )
     except (ValueError, RecursionError):
         return compact
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", spelled)

@@ -128,3 +128,13 @@ def test_another_spelling_hides_no_secret() -> None:
         masked = redact_recording(respelled)
         assert not list(scan_recording(masked))
         assert masked.blobs.tree(masked.events[1].ref)["chunks"] != values["stream"]["chunks"]
+
+
+def test_what_no_reader_could_open_is_masked_and_keeps_its_escapes() -> None:
+    """A value that is circular is masked as the text it is, in which half a character stands as an escape."""
+    blobs = BlobStore()
+    blobs.put_raw("p1", '{"é": "\\ud800", "password": "hunter-2-hunter", "own": {"$stash":"ref","ref":"p1"}}'.encode())
+    recording = Recording("run-1", EventList([RecordedEvent(0, "tool", "login", 0, "return", "p1")]), blobs)
+    masked = redact_recording(recording, Redactor()).blobs.payload("p1").raw.decode()
+    assert "hunter" not in masked
+    assert '"é": "\\ud800"' in masked
