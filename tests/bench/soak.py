@@ -90,7 +90,7 @@ def pilot(paths: list[Path], minutes: float, seed: int) -> None:
                     traceback.print_exc()  # or the end of the app would hide it
                     raise
                 diary.waited(time.monotonic() - sent, list(last)[-KEYS_AT_ONCE:])
-                if app._exit:
+                if app._exit or not app._running:  # an error that ended it is raised when it is left
                     return True
             app.exit()
         return False

@@ -23,6 +23,7 @@ from stashdbg_tui.app import StashApp
 from stashdbg_tui.screens.ablate import AblateDialog
 from stashdbg_tui.screens.diff import DiffScreen
 from stashdbg_tui.screens.run import RunDialog
+from stashdbg_tui.widgets.panel import Panel
 from tests.agents.model_server import ModelServer
 
 AGENT = """
@@ -173,6 +174,20 @@ def test_a_recording_from_elsewhere_starts_nothing_until_its_command_is_typed(dr
 
     drive(test, paths=[planted(tmp_path)])
     assert not (tmp_path / "started").exists() and sorted(p.name for p in tmp_path.glob("*.json*")) == ["planted.json"]
+
+
+def test_keys_in_lines_that_are_only_read_do_nothing_even_before_there_are_any(drive, tmp_path):
+    async def test(d):
+        await d.press("r")
+        panel = d.app.screen.query_one(Panel)
+        panel.can_focus = True
+        for rows in (panel.rows, ()):
+            panel.show_rows("preview", "", rows)
+            d.app.screen.set_focus(panel)
+            await d.press("minus", "enter", "j", "k")
+            assert isinstance(d.app.screen, RunDialog) and panel.cursor < 0
+
+    drive(test, paths=[planted(tmp_path)])
 
 
 def test_a_recording_without_a_command_says_so_and_shows_no_key(drive, agent):

@@ -48,6 +48,16 @@ class Stuck(StashApp):
 Stuck().run()
 """
 
+TWICE = """
+import os, signal
+kill, told = os.kill, []
+def kill_told_twice(pid, number):
+    if number == signal.SIGSTOP and len(told) < 2:
+        told.append(signal.raise_signal(signal.SIGTSTP))
+    kill(pid, number)
+os.kill = kill_told_twice
+"""
+
 
 class Terminal:
     """A program on a pseudo-terminal, and every byte it wrote."""
@@ -213,6 +223,19 @@ def test_the_screen_comes_back_from_any_pause_and_gives_the_terminal_back(agent,
     terminal.send(b"Q")
     terminal.wait_for(b"\x1b[?25h")
     assert terminal.modes() == before
+    assert terminal.finish() == 0
+
+
+def test_a_second_ctrl_z_before_it_stops_does_not_stop_it_again(agent, tmp_path):
+    terminal = Terminal(TWICE + PROGRAM, str(write_recording(agent, tmp_path / "run.json")))
+    terminal.wait_for(b"event 0")
+    for _ in range(2):
+        terminal.send(b"\x1a")
+        assert os.WIFSTOPPED(os.waitpid(terminal.pid, os.WUNTRACED)[1])
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.wait_for(b"\x1b[?1049h")
+        terminal.wait_for(b"event 0")
+    terminal.send(b"Q")
     assert terminal.finish() == 0
 
 

@@ -31,6 +31,8 @@ class TerminalDriver(LinuxDriver):
     _before: dict[int, Any] | None = None
     """What the signals did before, while the screen has the terminal."""
     _watch: Thread | None = None
+    _pausing = False
+    """Whether it was told to pause, and has not gone on for good."""
 
     def start_application_mode(self) -> None:
         """Take the terminal, and the signals that end the program."""
@@ -62,6 +64,17 @@ class TerminalDriver(LinuxDriver):
     @property
     def _has_writer(self) -> bool:
         return self._writer_thread is not None and self._writer_thread.is_alive()
+
+    def _sigtstp_application(self, *arguments: object) -> None:
+        """Give the terminal back, and pause; told twice before it goes on, a program pauses once."""
+        if self._pausing:
+            return
+        self._pausing = True
+        super()._sigtstp_application(*arguments)  # type: ignore[no-untyped-call]
+        self._loop.call_soon_threadsafe(self._gone_on)
+
+    def _gone_on(self) -> None:
+        self._pausing = False
 
     def _sigcont_application(self, *arguments: object) -> None:
         if self._auto_restart and self._has_writer:

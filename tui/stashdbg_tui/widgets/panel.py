@@ -112,7 +112,7 @@ class Panel(LineView):
         self._choose(drop=True)
 
     def _choose(self, *, drop: bool) -> None:
-        if self.cursor < len(self.rows) and self.rows[self.cursor].target is not None:
+        if 0 <= self.cursor < len(self.rows) and self.rows[self.cursor].target is not None:
             self.post_message(self.Chosen(self.kind, self.rows[self.cursor].target, drop=drop))
 
     def on_click(self, event: events.Click) -> None:
