@@ -70,7 +70,7 @@ class TerminalDriver(LinuxDriver):
         if self._pausing:
             return
         self._pausing = True
-        super()._sigtstp_application(*arguments)  # type: ignore[no-untyped-call]
+        super()._sigtstp_application(*arguments)
         self._loop.call_soon_threadsafe(self._gone_on)
 
     def _gone_on(self) -> None:
