@@ -5,7 +5,6 @@ A blob is written before, or with, the first event that refers to it. Nothing he
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -224,8 +223,8 @@ def _create(
         journal = journal_path(path)
         try:
             return JournalWriter(journal, recording_id, meta), path, owned
-        except StashError:
-            if not os.path.lexists(journal):
+        except StashError as error:
+            if not isinstance(error.__cause__, FileExistsError):  # else somebody was quicker
                 raise
 
 

@@ -8,7 +8,6 @@ specifies the lines.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from stashdbg_core.sanitize import shorten
 from stashdbg_core.store.atomic import PRIVATE_MODE, cannot_write
 from stashdbg_core.store.compact import one_line
 from stashdbg_core.store.event_record import encode_event
+from stashdbg_core.store.file_lock import take_lock
 from stashdbg_core.store.journal_lines import BLOB_START, BLOB_VALUE, EVENT_START, HEADER_START, META_START
 
 _NEW = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -36,9 +36,10 @@ def remove_abandoned(path: Path) -> bool:
     except FileNotFoundError:
         return True
     try:
-        if not _take(fd):
+        if not take_lock(fd):
             return False
-        os.unlink(path)
+        if _is_at(fd, path):  # else another process removed it meanwhile, and what is there may be in use
+            os.unlink(path)
     finally:
         os.close(fd)
     return True
@@ -152,21 +153,17 @@ class JournalWriter:
 def _new_file(path: Path) -> int:
     """Make a file that is locked as long as it is open; who removes abandoned ones takes the lock first."""
     fd = os.open(path, _NEW, PRIVATE_MODE)
-    if _take(fd) and os.path.lexists(path) and os.path.samestat(os.fstat(fd), os.lstat(path)):
+    if take_lock(fd) and _is_at(fd, path):
         return fd
     os.close(fd)
     raise FileExistsError(errno.EEXIST, "another process took the name", str(path))
 
 
-def _take(fd: int) -> bool:
-    """Lock a file; False if another process has it."""
+def _is_at(fd: int, path: str | os.PathLike[str]) -> bool:
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except FileNotFoundError:
         return False
-    except OSError:  # a file system without locks: nobody can tell
-        return True
-    return True
 
 
 def _value_line(blob: tuple[str, bytes]) -> bytes:

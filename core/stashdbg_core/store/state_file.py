@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
+
+from stashdbg_core.store.file_lock import take_lock
 
 PATIENCE = 2.0
 """Seconds after which whoever holds the lock counts as stopped: a change lost is better than a screen that hangs."""
@@ -32,14 +33,5 @@ def changing(path: Path) -> Iterator[None]:
 
 def _lock(folder: int) -> None:
     until = monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if monotonic() > until:
-                return
-            sleep(_PAUSE)
-        except OSError:
-            return  # a file system without locks
-        else:
-            return
+    while not take_lock(folder) and monotonic() <= until:
+        sleep(_PAUSE)
