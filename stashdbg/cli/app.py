@@ -86,13 +86,7 @@ def _error_tree(code: str, message: str, hint: str | None = None) -> dict[str, s
 
 def _report(error: dict[str, str | None], code: int, as_json: bool) -> int:
     _flush_quietly()
-    if as_json:
-        from stashdbg.cli.json_out import json_text
-
-        console.narrate(json_text({"error": error}))
-    else:
-        parts = [str(error["message"]).rstrip("."), error["hint"]]
-        console.narrate(console.Styled(f"{_NAME}: ", "error"), "; ".join(part for part in parts if part))
+    console.complain(error, as_json=as_json)
     return code
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TextIO, TypeAlias
 
@@ -125,6 +125,17 @@ def narrate(*parts: Part) -> None:
         stream.flush()
     except (OSError, ValueError):
         _abandon(stream)
+
+
+def complain(error: Mapping[str, str | None], *, as_json: bool = False) -> None:
+    """Write what went wrong and what to do about it to standard error: its ``code``, ``message`` and ``hint``."""
+    if as_json:
+        from stashdbg.cli.json_out import json_text
+
+        narrate(json_text({"error": dict(error)}))
+    else:
+        parts = [str(error["message"]).rstrip("."), error["hint"]]
+        narrate(Styled("stashdbg: ", "error"), "; ".join(part for part in parts if part))
 
 
 def status(text: str) -> None:

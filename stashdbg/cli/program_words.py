@@ -38,14 +38,7 @@ def narrate_report(report: DivergenceReport, *, stopped: bool) -> None:
 
 def narrate_error(error: StashError, *, as_json: bool = False) -> None:
     """Write an error that does not end the command."""
-    if as_json:
-        from stashdbg.cli.json_out import json_text
-
-        tree: dict[str, Json] = {"code": str(error.code), "message": error.message, "hint": error.hint}
-        console.narrate(json_text({"error": tree}))
-        return
-    parts = [error.message.rstrip("."), error.hint or ""]
-    console.narrate(Styled("stashdbg: ", "error"), "; ".join(part for part in parts if part))
+    console.complain({"code": str(error.code), "message": error.message, "hint": error.hint}, as_json=as_json)
 
 
 def confirmed(question: str) -> bool:

@@ -188,9 +188,7 @@ def head_of(path: Path, *, limits: Limits = Limits()) -> Recording | None:
     Raises:
         StashError: It cannot be read.
     """
-    archive, inner = _split(path)
-    source = FileSource(archive)
-    known = recognise(source, limits).format
+    source, inner, known = _recognised(path, limits)
     if known is None:
         return None
     from stashdbg_core.formats.conversion import open_head
@@ -204,9 +202,7 @@ def follow_one(path: Path, *, limits: Limits = Limits()) -> LiveConversion | Non
     Raises:
         StashError: It cannot be read; ``ERR_INVALID_INPUT``: it is large, and can only be read as a whole.
     """
-    archive, inner = _split(path)
-    source = FileSource(archive)
-    known = recognise(source, limits).format
+    source, inner, known = _recognised(path, limits)
     if known is None:
         return None
     from stashdbg_core.formats.live import follow_run
@@ -241,6 +237,13 @@ def only(recordings: tuple[Recording, ...], name: str) -> Recording:
             hint=f"say which with --run N, or name it: {shown}/recordings/run-1.json",
         )
     return recordings[0]
+
+
+def _recognised(path: Path, limits: Limits) -> tuple[FileSource, str | None, Format | None]:
+    """Return the file that a name leads into, which part of it is meant, and its format if it is another tool's."""
+    archive, inner = _split(path)
+    source = FileSource(archive)
+    return source, inner, recognise(source, limits).format
 
 
 def _in_archive(source: Source, limits: Limits) -> Held:

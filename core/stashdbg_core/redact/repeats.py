@@ -16,8 +16,6 @@ from stashdbg_core.redact.spans import Span, Take
 
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[!-~]{6,}\Z", re.DOTALL)
 _LONG: Final = 16
-
-
 _MOST: Final = 1000
 """Secrets of one error whose repeats are looked for."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from urllib.parse import quote, quote_plus
 
@@ -78,6 +78,14 @@ class Secrets:
         return ANY_PLACEHOLDER.sub(lambda found: self._fill.get(found[0], found[0]), text)
 
 
+def masked_texts(recording: Recording) -> Iterator[str]:
+    """Yield the values of a recording that may hold placeholders, as text."""
+    for ref in recording.blobs.refs():
+        raw = recording.blobs.payload(ref).raw
+        if b"REDACTED" in raw:
+            yield raw.decode("utf-8", "replace")
+
+
 def check_held(placeholders: Collection[str], recording: Recording) -> None:
     """Refuse placeholders that no value of a recording holds.
 
@@ -87,11 +95,8 @@ def check_held(placeholders: Collection[str], recording: Recording) -> None:
     if not placeholders:
         return
     held: dict[str, None] = {}
-    for ref in recording.blobs.refs():
-        raw = recording.blobs.payload(ref).raw
-        if b"REDACTED" in raw:
-            found = ANY_PLACEHOLDER.finditer(raw.decode("utf-8", "replace"))
-            held.update((match[0], None) for match in found if match["number"])
+    for text in masked_texts(recording):
+        held.update((match[0], None) for match in ANY_PLACEHOLDER.finditer(text) if match["number"])
     for placeholder in placeholders:
         if placeholder not in held:
             raise invalid_input(

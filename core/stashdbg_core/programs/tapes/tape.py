@@ -17,7 +17,7 @@ from stashdbg_core.calls import ABSENT, CallOptions
 from stashdbg_core.canonical import Json, stored_form
 from stashdbg_core.errors import StashError, invalid_input
 from stashdbg_core.model import Recording
-from stashdbg_core.programs.tapes.secrets import Secrets
+from stashdbg_core.programs.tapes.secrets import Secrets, masked_texts
 from stashdbg_core.programs.tapes.stream_secrets import masked_stream
 from stashdbg_core.record.call import Call
 from stashdbg_core.record.capture import Capture, Kind
@@ -271,10 +271,8 @@ def masking_of(rules: RuleSet | None, *before: Rules, earlier: Recording | None 
     """
     redactor = (rules or RuleSet()).redactor()
     if earlier is not None:
-        for ref in earlier.blobs.refs():
-            raw = earlier.blobs.payload(ref).raw
-            if b"REDACTED" in raw:
-                redactor.reserve(raw.decode("utf-8", "replace"))
+        for text in masked_texts(earlier):
+            redactor.reserve(text)
     masking = Masking([*before, redactor])
     masking.default = rules is None or rules == RuleSet()
     return masking
